@@ -48,9 +48,12 @@ enum rpcrdma_conn_state {
 
 /**
  * struct rpcrdma_conn_ops - functions of the owner of a connection: the client or the server
- * @receive: called when a message has arrived, from the completion queue's workqueue;
- *	may sleep. The owner gives @msg back with rpcrdma_msg_put() or rpcrdma_msg_drop(), at
- *	once or later, in this context or in that of a process.
+ * @softirq: the owner's @receive, @group_ended and @lost may be called in softirq, and do not
+ *	sleep. Whether they are depends on the device (dc_softirq).
+ * @receive: called when a message has arrived, from the completion queue's workqueue, or in
+ *	softirq. May sleep unless @softirq is set. The owner gives @msg back with
+ *	rpcrdma_msg_put() or rpcrdma_msg_drop(), at once or later, in this context or in that of
+ *	a process.
  * @group_ended: called when a group (rtx.h) has ended without ever being complete, see
  *	struct rpcrdma_group_end. It is called in the same context as @receive, and in the
  *	order of arrival. NULL if the owner never calls rpcrdma_gather_start().
@@ -69,6 +72,7 @@ enum rpcrdma_conn_state {
  *	NULL.
  */
 struct rpcrdma_conn_ops {
+	bool	softirq;
 	void	(*receive)(struct rpcrdma_conn *conn,
 			   struct rpcrdma_msg_in *msg);
 	void	(*group_ended)(struct rpcrdma_conn *conn,

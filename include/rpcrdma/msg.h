@@ -242,7 +242,7 @@ static inline struct rpcrdma_msg_in *rpcrdma_msg_pop(struct llist_node **chain)
  *
  * The buffers of the Receives may be overwritten from now on. See rpcrdma_recv_put().
  *
- * Context: process or completion workqueue; does not sleep.
+ * Context: process, completion workqueue or softirq; does not sleep.
  */
 static inline void rpcrdma_msg_put(struct rpcrdma_msg_in *msg)
 {

@@ -71,6 +71,8 @@
  * @dc_signal_max: length in bytes up to which an RDMA Write costs less if it is signaled
  * @dc_unsignaled_max: maximum length in bytes of an unsignaled Send. If a longer Send is
  *	unsignaled, the device may still read its buffer after a later Send has completed.
+ * @dc_softirq: the driver reports completions in an interrupt or a softirq. If not, it does so in a
+ *	worker of its own, and a softirq would need another task (ksoftirqd).
  * @dc_splits_lists: if two tasks post lists of work requests at the same time, the device may mix
  *	the two lists
  */
@@ -91,6 +93,7 @@ struct rpcrdma_device_caps {
 	u32		dc_settle;
 	u32		dc_signal_max;
 	u32		dc_unsignaled_max;
+	bool		dc_softirq;
 	bool		dc_splits_lists;
 };
 

@@ -16,7 +16,7 @@ void rpcrdma_vector_learn(struct rpcrdma_conn *conn, int cpu);
  * rpcrdma_vector_seen - remember which processor handles the completions of a connection
  * @conn: connection, one of whose Receives is being handled
  *
- * Context: completion workqueue of cn_cq.
+ * Context: completion handler of a Receive.
  */
 static inline void rpcrdma_vector_seen(struct rpcrdma_conn *conn)
 {

@@ -269,8 +269,8 @@ static bool xprt_rdma_ends_rpcs(int rc)
  * XPRT_RDMA_PATHS_TIME has passed. So an RPC does not wait for sunrpc's delay between two attempts
  * while another path may work.
  *
- * An error after which sunrpc ends RPCs is returned only if each path has failed with such an error.
- * A path that was not tried, or has failed with another error, may work later.
+ * An error after which sunrpc ends RPCs is returned only if each path has failed with such an
+ * error. A path that was not tried, or has failed with another error, may work later.
  */
 static int xprt_rdma_open_path(struct xprt_rdma *xr)
 {

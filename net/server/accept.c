@@ -83,7 +83,7 @@ static bool svc_rdma_pending_add(struct svc_rdma_listener *sl,
 {
 	bool up;
 
-	spin_lock(&svc_rdma_pending_lock);
+	spin_lock_bh(&svc_rdma_pending_lock);
 	/* If the connection is lost after this check, svc_rdma_conn_lost() finds it
 	 * in the queue.
 	 */
@@ -94,7 +94,7 @@ static bool svc_rdma_pending_add(struct svc_rdma_listener *sl,
 		sl->sl_npending++;
 		set_bit(XPT_CONN, &sl->sl_xprt.xpt_flags);
 	}
-	spin_unlock(&svc_rdma_pending_lock);
+	spin_unlock_bh(&svc_rdma_pending_lock);
 	return up;
 }
 
@@ -114,13 +114,13 @@ static bool svc_rdma_pending_take(struct svc_rdma_xprt *sx)
 {
 	bool pending;
 
-	spin_lock(&svc_rdma_pending_lock);
+	spin_lock_bh(&svc_rdma_pending_lock);
 	pending = !list_empty(&sx->sx_pending);
 	if (pending) {
 		svc_rdma_pending_take_locked(sx);
 		__module_get(THIS_MODULE);
 	}
-	spin_unlock(&svc_rdma_pending_lock);
+	spin_unlock_bh(&svc_rdma_pending_lock);
 	return pending;
 }
 
@@ -129,14 +129,14 @@ svc_rdma_pending_take_first(struct svc_rdma_listener *sl)
 {
 	struct svc_rdma_xprt *sx;
 
-	spin_lock(&svc_rdma_pending_lock);
+	spin_lock_bh(&svc_rdma_pending_lock);
 	sx = list_first_entry_or_null(&sl->sl_pending, struct svc_rdma_xprt,
 				      sx_pending);
 	if (sx)
 		svc_rdma_pending_take_locked(sx);
 	if (list_empty(&sl->sl_pending))
 		clear_bit(XPT_CONN, &sl->sl_xprt.xpt_flags);
-	spin_unlock(&svc_rdma_pending_lock);
+	spin_unlock_bh(&svc_rdma_pending_lock);
 	return sx;
 }
 
@@ -169,6 +169,7 @@ static void svc_rdma_conn_lost(struct rpcrdma_conn *conn)
 }
 
 static const struct rpcrdma_conn_ops svc_rdma_conn_ops = {
+	.softirq	= true,
 	.receive	= svc_rdma_receive,
 	.group_ended	= svc_rdma_group_ended,
 	.lost		= svc_rdma_conn_lost,

@@ -64,6 +64,7 @@ struct svc_rdma_call *svc_rdma_call_create(struct svc_rdma_xprt *sx,
 	call->sc_msg = msg;
 	call->sc_slots = 0;
 	call->sc_pull = 0;
+	call->sc_broken = RPCRDMA_OK;
 	call->sc_budget = 0;
 	call->sc_mrs = 0;
 	call->sc_pages = NULL;

@@ -75,6 +75,8 @@ static void svc_rdma_conn_flush(struct svc_rdma_xprt *sx)
 
 	list_for_each_entry_safe(call, next_call, &queue->qu_complete, sc_list)
 		svc_rdma_call_free(call);
+	while ((call = svc_rdma_take_broken(sx)))
+		svc_rdma_call_free(call);
 	/* This may also remove the entries behind it, which are Sends of the same group. */
 	while ((send = list_first_entry_or_null(idle, struct svc_rdma_send,
 						ss_list))) {

@@ -76,7 +76,7 @@ static int svc_rdma_encode_error(struct svc_rdma_send *send,
  * @error: the error, with a code of version 2; in version 1 it is sent as ERR_VERS or
  *	ERR_CHUNK
  *
- * Context: process or completion workqueue.
+ * Context: process.
  * Return: 0; or a negative errno, and then the caller has to end the connection.
  */
 int svc_rdma_send_refusal(struct svc_rdma_send *send,
@@ -92,14 +92,13 @@ int svc_rdma_send_refusal(struct svc_rdma_send *send,
  * svc_rdma_send_error - answer a Call with the error for a verdict
  * @call: Call; at least its XID and version have been decoded
  * @verdict: what is wrong with it
- * @gfp: allocation flags
  *
  * If the error cannot be sent, the connection is closed (RFC 8166 4.5.4).
  *
- * Context: process or completion workqueue; sleeps if @gfp allows it.
+ * Context: process; sleeps.
  */
 void svc_rdma_send_error(struct svc_rdma_call *call,
-			 enum rpcrdma_verdict verdict, gfp_t gfp)
+			 enum rpcrdma_verdict verdict)
 {
 	struct svc_rdma_xprt *sx = call->sc_sx;
 	struct rpcrdma2_accept accept;
@@ -110,7 +109,7 @@ void svc_rdma_send_error(struct svc_rdma_call *call,
 	svc_rdma_negotiate_accept(sx, &accept);
 	if (!rpcrdma2_refusal(&call->sc_hdr, verdict, &accept, &error))
 		return;
-	send = svc_rdma_send_get(sx, gfp);
+	send = svc_rdma_send_get(sx, GFP_KERNEL);
 	if (send)
 		rc = svc_rdma_send_refusal(send, call, &error);
 	if (rc) {

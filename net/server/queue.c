@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Work for threads: messages that have arrived, Calls whose RDMA Reads are complete, and
- * Calls that wait until their RDMA Reads may begin. This file owns these three queues, the
- * limit on the bytes that are pulled on a connection, and XPT_DATA. It never looks into a
- * message, and posts nothing.
+ * Work for threads: messages that have arrived, groups (rtx.h) that were never complete, Calls
+ * whose RDMA Reads are complete, and Calls that wait until their RDMA Reads may begin. This file
+ * owns these four queues, the limit on the bytes that are pulled on a connection, and XPT_DATA.
+ * It never looks into a message, and posts nothing.
  *
  * XPT_DATA is set while a thread would find work in the queues. Whoever adds work sets it
  * afterwards. The thread that takes the last entry clears it, so that no other thread is woken for
  * nothing, and then looks for work once more (invariant I11). svc_rdma_queue_wake() sets it to wake
  * a thread for other work.
  *
- * Most work is a message, and messages need no lock. Completion handlers add them to qu_received.
- * sunrpc lets one thread at a time take work of a connection (XPT_BUSY). It moves all that have
- * arrived to qu_taken, in the order of their arrival.
+ * Most work is a message, and messages need no lock. Completion handlers add them to qu_received,
+ * often in softirq, and broken groups to qu_broken. sunrpc lets one thread at a time take work of a
+ * connection (XPT_BUSY). It moves all messages that have arrived to qu_taken, in the order of their
+ * arrival.
  *
  * "To pull" a Call is to fetch its chunks by RDMA Read. Pulled Calls take memory before the
  * server knows who the client is, so their bytes are limited. The bytes of a Call count from
@@ -44,6 +45,8 @@ void svc_rdma_queue_init(struct svc_rdma_queue *queue)
 {
 	init_llist_head(&queue->qu_received);
 	queue->qu_taken = NULL;
+	init_llist_head(&queue->qu_broken);
+	atomic_set(&queue->qu_nbroken, 0);
 	INIT_LIST_HEAD(&queue->qu_complete);
 	INIT_LIST_HEAD(&queue->qu_waiting);
 	queue->qu_pulled = 0;
@@ -87,7 +90,7 @@ static struct svc_rdma_call *svc_rdma_pull_take(struct svc_rdma_xprt *sx)
  * No thread takes work before the connection is accepted, because sunrpc keeps XPT_BUSY set until
  * then.
  *
- * Context: process or completion workqueue.
+ * Context: process, completion workqueue or softirq.
  */
 void svc_rdma_queue_wake(struct svc_rdma_xprt *sx)
 {
@@ -102,7 +105,7 @@ void svc_rdma_queue_wake(struct svc_rdma_xprt *sx)
  * @conn: connection
  * @msg: message
  *
- * Context: completion workqueue.
+ * Context: softirq or completion workqueue.
  */
 void svc_rdma_receive(struct rpcrdma_conn *conn, struct rpcrdma_msg_in *msg)
 {
@@ -113,14 +116,21 @@ void svc_rdma_receive(struct rpcrdma_conn *conn, struct rpcrdma_msg_in *msg)
 	trace_svc_rdma_receive(sx, msg);
 	rpcrdma_msg_push(msg, &sx->sx_queue.qu_received);
 	svc_rdma_queue_wake(sx);
-	if (likely(svc_rdma_is_known(sx)))
-		rpcrdma_send_cq_relax(conn);
-	/* While a completion is awaited, the work of the send queue handles all completions. Unlike
-	 * this function, it need not run on the processor of the device's interrupt. So unmapping
-	 * and freeing pages there delays no other connection.
-	 */
-	if (!rpcrdma_send_cq_has_awaited(&conn->cn_send_cq))
-		rpcrdma_send_cq_poll(conn);
+}
+
+/**
+ * svc_rdma_queue_broken - queue a group (rtx.h) that has ended without being complete
+ * @call: stands for the group (sc_broken); the queue owns it from now on
+ *
+ * Context: softirq or completion workqueue.
+ */
+void svc_rdma_queue_broken(struct svc_rdma_call *call)
+{
+	struct svc_rdma_xprt *sx = call->sc_sx;
+
+	atomic_inc(&sx->sx_queue.qu_nbroken);
+	llist_add(&call->sc_ended, &sx->sx_queue.qu_broken);
+	svc_rdma_queue_wake(sx);
 }
 
 /**
@@ -175,6 +185,25 @@ static struct svc_rdma_call *svc_rdma_take_read(struct svc_rdma_xprt *sx)
 	return call;
 }
 
+/**
+ * svc_rdma_take_broken - take a group (rtx.h) that has ended without being complete
+ * @sx: connection
+ *
+ * Context: process. The caller holds XPT_BUSY, or nobody else uses the queues any more.
+ * Return: the entry of qu_broken, which now belongs to the caller; or NULL if there is none.
+ */
+struct svc_rdma_call *svc_rdma_take_broken(struct svc_rdma_xprt *sx)
+{
+	struct svc_rdma_queue *queue = &sx->sx_queue;
+	struct llist_node *node;
+
+	if (likely(llist_empty(&queue->qu_broken)))
+		return NULL;
+	node = llist_del_first(&queue->qu_broken);
+	atomic_dec(&queue->qu_nbroken);
+	return llist_entry(node, struct svc_rdma_call, sc_ended);
+}
+
 /* Take the message that has arrived first. Returns NULL if there is none. */
 static struct rpcrdma_msg_in *svc_rdma_take_received(struct svc_rdma_xprt *sx)
 {
@@ -200,7 +229,7 @@ static bool svc_rdma_queue_has_work(struct svc_rdma_xprt *sx)
 	bool fits;
 
 	if (queue->qu_taken || !llist_empty(&queue->qu_received) ||
-	    !list_empty(&queue->qu_complete))
+	    !llist_empty(&queue->qu_broken) || !list_empty(&queue->qu_complete))
 		return true;
 	if (likely(list_empty(&queue->qu_waiting)))
 		return false;
@@ -228,7 +257,7 @@ static void svc_rdma_queue_settle(struct svc_rdma_xprt *sx)
  * svc_rdma_dequeue - take the next piece of work
  * @sx: connection
  * @call: OUT: a Call that is complete; or one whose RDMA Reads are to be posted now, and
- *	then sc_pull is not 0; or NULL
+ *	then sc_pull is not 0; or a group that was never complete (sc_broken); or NULL
  * @msg: OUT: if *@call is NULL, a message, or NULL if there is no work
  *
  * Context: process; the caller holds XPT_BUSY.
@@ -236,7 +265,7 @@ static void svc_rdma_queue_settle(struct svc_rdma_xprt *sx)
 void svc_rdma_dequeue(struct svc_rdma_xprt *sx, struct svc_rdma_call **call,
 		      struct rpcrdma_msg_in **msg)
 {
-	*call = svc_rdma_take_read(sx);
+	*call = svc_rdma_take_read(sx) ?: svc_rdma_take_broken(sx);
 	*msg = *call ? NULL : svc_rdma_take_received(sx);
 	svc_rdma_queue_settle(sx);
 }

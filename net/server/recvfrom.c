@@ -6,10 +6,11 @@
  *
  * The completion handler of a Receive queues the message and tells sunrpc, which finds a
  * thread (server/queue.c). The thread calls svc_rdma_recvfrom(), which is at the end of
- * this file. The thread decodes the header. If the Call needs no RDMA Reads, it is complete, and
- * the thread returns it to sunrpc. Otherwise the thread starts the RDMA Reads, or leaves the Call
- * in a queue until these may begin, and returns 0. When the RDMA Reads are complete, the Call is
- * queued again, and a thread assembles it (server/read.c). This file also handles all messages
+ * this file. The thread first handles the completions of earlier Sends. Then it decodes the
+ * header. If the Call needs no RDMA Reads, it is complete, and the thread returns it to sunrpc.
+ * Otherwise the thread starts the RDMA Reads, or leaves the Call in a queue until these may begin,
+ * and returns 0. When the RDMA Reads are complete, the Call is queued again, and a thread
+ * assembles it (server/read.c). This file also handles all messages
  * that are not valid Calls. They never reach the RPC program (RFC 8166 4.5.2). They are counted
  * and traced, and not printed.
  *
@@ -34,16 +35,19 @@ module_param_named(accept_msgp, svc_rdma_accept_msgp, bool, 0644);
 MODULE_PARM_DESC(accept_msgp,
 		 "Server: take RDMA_MSGP as RDMA_MSG (else refuse it, as RFC 8166 does)");
 
-/* Count and trace a message that is dropped without an answer. The message may have been
- * given back already.
- */
+/* Length of a message in bytes, for traces; 0 if the message has been given back already */
+static u32 svc_rdma_len(const struct svc_rdma_call *call)
+{
+	return call->sc_msg ? rpcrdma_msg_len(call->sc_msg) : 0;
+}
+
+/* Count and trace a message that is dropped without an answer. */
 static void svc_rdma_drop(struct svc_rdma_call *call,
 			  enum rpcrdma_verdict verdict)
 {
 	atomic64_inc(&call->sc_sx->sx_stats.vs_dropped);
 	trace_svc_rdma_discarded(call->sc_sx, call->sc_hdr.hd_xid,
-				 call->sc_msg ? rpcrdma_msg_len(call->sc_msg) :
-						0, verdict);
+				 svc_rdma_len(call), verdict);
 }
 
 static void svc_rdma_refuse(struct svc_rdma_call *call,
@@ -52,8 +56,8 @@ static void svc_rdma_refuse(struct svc_rdma_call *call,
 	rpcrdma_count(server_bad_headers);
 	atomic64_inc(&call->sc_sx->sx_stats.vs_refused);
 	trace_svc_rdma_refused(call->sc_sx, call->sc_hdr.hd_xid,
-			       rpcrdma_msg_len(call->sc_msg), verdict);
-	svc_rdma_send_error(call, verdict, GFP_KERNEL);
+			       svc_rdma_len(call), verdict);
+	svc_rdma_send_error(call, verdict);
 }
 
 /* Give a message to the callback that it belongs to. The message is the Reply to the
@@ -385,11 +389,27 @@ static struct svc_rdma_call *svc_rdma_take_message(struct svc_rdma_xprt *sx,
 	return svc_rdma_take_built(call, svc_rdma_build_inline(call, arg));
 }
 
+/* Refuse a Call that came as a broken group (rtx.h), or end the callback whose Reply it was. */
+static void svc_rdma_take_broken_group(struct svc_rdma_call *call)
+{
+	if (call->sc_hdr.hd_response) {
+		rpcrdma_count(server_bc_dropped);
+		svc_rdma_callback_fail(call->sc_sx, call->sc_hdr.hd_xid);
+	} else {
+		svc_rdma_refuse(call, call->sc_broken);
+	}
+	svc_rdma_call_free(call);
+}
+
 static struct svc_rdma_call *svc_rdma_take_call(struct svc_rdma_call *call,
 						struct xdr_buf *arg)
 {
 	if (call->sc_pull) {
 		svc_rdma_pull(call);
+		return NULL;
+	}
+	if (unlikely(call->sc_broken)) {
+		svc_rdma_take_broken_group(call);
 		return NULL;
 	}
 	if (likely(svc_rdma_read_assemble(call, arg)))
@@ -399,46 +419,17 @@ static struct svc_rdma_call *svc_rdma_take_call(struct svc_rdma_call *call,
 	return NULL;
 }
 
-/* Answer a Call that came as a broken group (rtx.h) with an error. This runs in a completion
- * handler, so allocations must not wait for I/O (GFP_NOIO): the I/O may itself use RDMA. The
- * Receives of the group have been given back already, so they do not limit how many answers can
- * wait for send queue slots. Therefore this ends the connection if too many answers wait
- * (svc_rdma_is_flooded()).
- */
-static void svc_rdma_refuse_group(struct svc_rdma_xprt *sx,
-				  const struct rpcrdma_group_end *end)
-{
-	struct svc_rdma_call *call;
-
-	call = svc_rdma_is_flooded(sx) ? NULL :
-	       svc_rdma_call_create(sx, NULL, GFP_NOIO | __GFP_NOWARN);
-	if (!call) {
-		trace_svc_rdma_reply_err(sx, -ENOBUFS);
-		rpcrdma_conn_fail(&sx->sx_conn, -ENOBUFS);
-		return;
-	}
-	memset(&call->sc_hdr, 0, sizeof(call->sc_hdr));
-	call->sc_vers = READ_ONCE(sx->sx_vers);
-	call->sc_hdr.hd_vers = call->sc_vers;
-	call->sc_hdr.hd_xid = end->ge_xid;
-	call->sc_hdr.hd_proc = RPCRDMA2_RTX_MSG;
-
-	rpcrdma_count(server_bad_headers);
-	atomic64_inc(&sx->sx_stats.vs_refused);
-	trace_svc_rdma_refused(sx, end->ge_xid, 0, end->ge_verdict);
-	svc_rdma_send_error(call, end->ge_verdict, GFP_NOIO | __GFP_NOWARN);
-	svc_rdma_call_free(call);
-}
-
 /**
  * svc_rdma_group_ended - ops->group_ended: a group (rtx.h) will never be complete
  * @conn: connection
  * @end: the group, and what was wrong with it
  *
- * A Call is refused. A Reply ends the callback that it belongs to. This is called once for
- * each broken group.
+ * A thread refuses the Call, or ends the callback that the Reply belongs to. The Receives of the
+ * group have been given back already, so they do not limit how many groups wait for a thread, or
+ * how many answers wait for send queue slots. Therefore this ends the connection if there are too
+ * many of them (svc_rdma_is_flooded()). This is called once for each broken group.
  *
- * Context: completion workqueue.
+ * Context: softirq or completion workqueue.
  *
  * See RTX-50, RTX-51 of rtx.rst.
  */
@@ -447,13 +438,37 @@ void svc_rdma_group_ended(struct rpcrdma_conn *conn,
 {
 	struct svc_rdma_xprt *sx = container_of(conn, struct svc_rdma_xprt,
 						sx_conn);
+	struct svc_rdma_call *call;
 
-	if (!end->ge_response) {
-		svc_rdma_refuse_group(sx, end);
+	call = svc_rdma_is_flooded(sx) ? NULL :
+	       svc_rdma_call_create(sx, NULL, GFP_ATOMIC | __GFP_NOWARN);
+	if (!call) {
+		trace_svc_rdma_reply_err(sx, -ENOBUFS);
+		rpcrdma_conn_fail(conn, -ENOBUFS);
 		return;
 	}
-	rpcrdma_count(server_bc_dropped);
-	svc_rdma_callback_fail(sx, end->ge_xid);
+	memset(&call->sc_hdr, 0, sizeof(call->sc_hdr));
+	call->sc_vers = READ_ONCE(sx->sx_vers);
+	call->sc_hdr.hd_vers = call->sc_vers;
+	call->sc_hdr.hd_xid = end->ge_xid;
+	call->sc_hdr.hd_proc = RPCRDMA2_RTX_MSG;
+	call->sc_hdr.hd_response = end->ge_response;
+	call->sc_broken = end->ge_verdict;
+	svc_rdma_queue_broken(call);
+}
+
+/* Handle the completions of earlier Sends, unless one of them is awaited: then the work of the send
+ * queue handles all of them at once. The handlers unmap and free pages, so this is not done where
+ * messages arrive.
+ */
+static void svc_rdma_reap_sends(struct svc_rdma_xprt *sx)
+{
+	struct rpcrdma_conn *conn = &sx->sx_conn;
+
+	if (likely(svc_rdma_is_known(sx)))
+		rpcrdma_send_cq_relax(conn);
+	if (!rpcrdma_send_cq_has_awaited(&conn->cn_send_cq))
+		rpcrdma_send_cq_poll(conn);
 }
 
 /**
@@ -485,6 +500,7 @@ int svc_rdma_recvfrom(struct svc_rqst *rqstp)
 
 	svc_rdma_dequeue(sx, &call, &msg);
 	svc_xprt_received(xprt);
+	svc_rdma_reap_sends(sx);
 	if (unlikely(svc_rdma_backward_is_short(sx)))
 		svc_rdma_credits_answers(sx);
 	if (call)

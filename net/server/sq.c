@@ -33,25 +33,29 @@ static bool svc_rdma_has_slots(const struct svc_rdma_xprt *sx)
 }
 
 /**
- * svc_rdma_is_flooded - do too many answers to a client wait for send queue slots?
+ * svc_rdma_is_flooded - do too many broken groups and answers of a client wait?
  * @sx: connection
  *
- * Most answers in line hold the Receives of the Calls that they answer, so the number of Receives
- * limits their number. The error that refuses a broken group (rtx.h) holds no Receive, so its
- * sender calls this function first. If a client obeys its credits, there are never more answers in
- * line than it has credits, plus RPCRDMA_RECV_SPARE answers to messages that take no credit.
+ * Answers wait in line for send queue slots, and broken groups (rtx.h) wait for a thread. Most
+ * answers in line hold the Receives of the Calls that they answer, so the number of Receives limits
+ * their number. A broken group and the error that refuses it hold no Receive, so
+ * svc_rdma_group_ended() calls this function first. If a client obeys its credits, there are never
+ * more of them than it has credits, plus RPCRDMA_RECV_SPARE answers to messages that take no
+ * credit.
  *
  * Context: any.
- * Return: %true if more waiters are in line than a client that obeys its credits can cause;
- *	or, for a client that is not known yet, if anything is in line or the client uses as
- *	many slots as it may.
+ * Return: %true if more of them wait than a client that obeys its credits can cause; or, for a
+ *	client that is not known yet, if any answer is in line or the client uses as many slots as
+ *	it may.
  */
 bool svc_rdma_is_flooded(const struct svc_rdma_xprt *sx)
 {
-	if (!svc_rdma_is_known(sx))
-		return !svc_rdma_has_slots(sx);
-	return READ_ONCE(sx->sx_conn.cn_sq.sq_nwaiting) >
-	       READ_ONCE(sx->sx_credit.cd_grant.gn_bound) + RPCRDMA_RECV_SPARE;
+	u32 bound = READ_ONCE(sx->sx_credit.cd_grant.gn_bound) + RPCRDMA_RECV_SPARE;
+	u32 waiting = READ_ONCE(sx->sx_conn.cn_sq.sq_nwaiting) +
+		      atomic_read(&sx->sx_queue.qu_nbroken);
+
+	return waiting > bound ||
+	       (!svc_rdma_is_known(sx) && !svc_rdma_has_slots(sx));
 }
 
 /**

@@ -142,6 +142,9 @@ struct svc_rdma_chain {
  * @sc_wait: entry in the line for send queue slots
  * @sc_posted: jiffies when @sc_reads were posted, under sx_lock
  * @sc_pull: bytes of this Call that are counted in qu_pulled
+ * @sc_broken: if not %RPCRDMA_OK, this stands for a group (rtx.h) that will never be complete, and
+ *	the verdict says what was wrong with it. Only @sc_vers and a part of @sc_hdr are set then.
+ * @sc_ended: link in qu_broken
  * @sc_budget: number of pages of this Call that server/budget.c counts
  * @sc_budget_known: svc_rdma_is_known() was true when the pages were counted
  * @sc_mrs: number of memory regions that must be free before the Call can be pulled, that
@@ -181,6 +184,8 @@ struct svc_rdma_call {
 	struct rpcrdma_sq_waiter	sc_wait;
 	unsigned long		sc_posted;
 	u32			sc_pull;
+	enum rpcrdma_verdict	sc_broken;
+	struct llist_node	sc_ended;
 	u32			sc_budget;
 	bool			sc_budget_known;
 	u32			sc_mrs;
@@ -270,16 +275,20 @@ struct svc_rdma_stats {
  * @qu_received: messages that have arrived (mi_next), the last one first
  * @qu_taken: messages that were taken out of @qu_received and wait for a thread (mi_next), the
  *	first one first. Whoever holds XPT_BUSY owns this list
+ * @qu_broken: groups (rtx.h) that have ended without being complete (sc_ended)
+ * @qu_nbroken: number of entries of @qu_broken
  * @qu_complete: Calls whose RDMA Reads have completed (sc_list)
  * @qu_waiting: Calls whose RDMA Reads may not begin yet (sc_list)
  * @qu_pulled: bytes of the Calls that are being pulled or are in @qu_complete
  *
  * sx_lock protects @qu_complete, @qu_waiting and @qu_pulled. XPT_DATA is set while one of the first
- * three lists has an entry, or the first entry of @qu_waiting can be pulled.
+ * four lists has an entry, or the first entry of @qu_waiting can be pulled.
  */
 struct svc_rdma_queue {
 	struct llist_head	qu_received;
 	struct llist_node	*qu_taken;
+	struct llist_head	qu_broken;
+	atomic_t		qu_nbroken;
 	struct list_head	qu_complete;
 	struct list_head	qu_waiting;
 	u32			qu_pulled;
@@ -791,6 +800,8 @@ void svc_rdma_queue_init(struct svc_rdma_queue *queue);
 void svc_rdma_queue_wake(struct svc_rdma_xprt *sx);
 void svc_rdma_receive(struct rpcrdma_conn *conn, struct rpcrdma_msg_in *msg);
 void svc_rdma_call_complete(struct svc_rdma_call *call);
+void svc_rdma_queue_broken(struct svc_rdma_call *call);
+struct svc_rdma_call *svc_rdma_take_broken(struct svc_rdma_xprt *sx);
 void svc_rdma_queue_drop(struct svc_rdma_xprt *sx);
 void svc_rdma_dequeue(struct svc_rdma_xprt *sx, struct svc_rdma_call **call,
 		      struct rpcrdma_msg_in **msg);
@@ -882,7 +893,7 @@ int svc_rdma_send_refusal(struct svc_rdma_send *send,
 			  struct svc_rdma_call *call,
 			  const struct rpcrdma2_error *error);
 void svc_rdma_send_error(struct svc_rdma_call *call,
-			 enum rpcrdma_verdict verdict, gfp_t gfp);
+			 enum rpcrdma_verdict verdict);
 
 /* server/group.c */
 void svc_rdma_group_announce(const struct svc_rdma_xprt *sx,

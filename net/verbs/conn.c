@@ -312,8 +312,8 @@ static void rpcrdma_conn_qp_event(struct ib_event *event, void *context)
 	trace_rpcrdma_qp_event(context, event);
 }
 
-/* Handlers of cn_cq use the completion queue of the send queue (rpcrdma_send_cq_enter() or
- * rpcrdma_send_cq_poll()). So cn_cq is freed first.
+/* Handlers of a client's cn_cq use the completion queue of the send queue
+ * (rpcrdma_send_cq_enter()). So cn_cq is freed first.
  */
 static void rpcrdma_conn_free_cqs(struct rpcrdma_conn *conn)
 {
@@ -330,6 +330,7 @@ static void rpcrdma_conn_free_cqs(struct rpcrdma_conn *conn)
 static int rpcrdma_conn_create_cqs(struct rpcrdma_conn *conn,
 				   const struct rpcrdma_conn_queues *queues)
 {
+	bool softirq = conn->cn_ops->softirq && conn->cn_caps.dc_softirq;
 	u32 max = conn->cn_caps.dc_max_cqe;
 	u32 sq = min(queues->qz_sq + RPCRDMA_SQ_EXTRA,
 		     conn->cn_caps.dc_max_qp_wr);
@@ -338,7 +339,7 @@ static int rpcrdma_conn_create_cqs(struct rpcrdma_conn *conn,
 	rpcrdma_vector_take(conn, queues->qz_nodes);
 	conn->cn_cq = ib_alloc_cq(rpcrdma_conn_device(conn), conn,
 				  min(rq, max), conn->cn_vector,
-				  IB_POLL_WORKQUEUE);
+				  softirq ? IB_POLL_SOFTIRQ : IB_POLL_WORKQUEUE);
 	if (IS_ERR(conn->cn_cq)) {
 		int rc = PTR_ERR(conn->cn_cq);
 

@@ -60,7 +60,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_conn_rise);
  * This tears nothing down. It calls ops->lost() once, and wakes a task that waits for a
  * step of opening (invariant I5).
  *
- * Context: process, completion workqueue or CM event; does not sleep.
+ * Context: process, completion workqueue, softirq or CM event; does not sleep.
  * Return: true if it was not broken before, so @error is the reason that is kept.
  */
 bool rpcrdma_conn_fail(struct rpcrdma_conn *conn, int error)
@@ -82,7 +82,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_conn_fail);
  * follows, which says why: the CM puts the queue pair into the error state before it reports that
  * the peer has refused the connection.
  *
- * Context: completion workqueue; does not sleep.
+ * Context: completion workqueue or softirq; does not sleep.
  */
 void rpcrdma_conn_flushed(struct rpcrdma_conn *conn)
 {

@@ -110,6 +110,7 @@ void rpcrdma_device_query(struct ib_device *device, u32 port,
 		caps->dc_signal_max = RPCRDMA_SIW_SIGNAL_MAX;
 		caps->dc_unsignaled_max = RPCRDMA_SIW_UNSIGNALED_MAX;
 	}
+	caps->dc_softirq = device->ops.driver_id != RDMA_DRIVER_RXE;
 	/* rxe of Linux 6.1 takes the lock of its queue for each work request anew. All other
 	 * drivers hold it for the whole list.
 	 */

@@ -156,9 +156,9 @@ void rpcrdma_recv_pool_blocks(struct rpcrdma_recv_pool *pool,
  */
 void rpcrdma_recv_pool_shut(struct rpcrdma_recv_pool *pool)
 {
-	spin_lock(&pool->rp_lock);
+	spin_lock_bh(&pool->rp_lock);
 	pool->rp_gate = false;
-	spin_unlock(&pool->rp_lock);
+	spin_unlock_bh(&pool->rp_lock);
 }
 
 static void rpcrdma_recv_queue(struct rpcrdma_recv_pool *pool,
@@ -266,9 +266,9 @@ static int rpcrdma_recv_create(struct rpcrdma_recv_pool *pool, u32 size,
 static void rpcrdma_recv_pool_set_excess(struct rpcrdma_recv_pool *pool,
 					 u32 excess)
 {
-	spin_lock(&pool->rp_lock);
+	spin_lock_bh(&pool->rp_lock);
 	WRITE_ONCE(pool->rp_excess, excess);
-	spin_unlock(&pool->rp_lock);
+	spin_unlock_bh(&pool->rp_lock);
 }
 
 /* If the pool has too many Receives, takes @recv out of it. Returns whether it did. */
@@ -277,13 +277,13 @@ static bool rpcrdma_recv_take_out(struct rpcrdma_recv_pool *pool,
 {
 	bool out;
 
-	spin_lock(&pool->rp_lock);
+	spin_lock_bh(&pool->rp_lock);
 	out = pool->rp_excess;
 	if (out) {
 		WRITE_ONCE(pool->rp_excess, pool->rp_excess - 1);
 		llist_add(&recv->rv_free, &pool->rp_spare);
 	}
-	spin_unlock(&pool->rp_lock);
+	spin_unlock_bh(&pool->rp_lock);
 	return out;
 }
 
@@ -377,7 +377,7 @@ int rpcrdma_recv_pool_grow_gfp(struct rpcrdma_recv_pool *pool, u32 count,
  * When this returns 0, all Receives that waited before the call are posted, by this task or by
  * another.
  *
- * Context: process or completion workqueue; does not sleep.
+ * Context: process, completion workqueue or softirq; does not sleep.
  * Return: 0; or a negative errno, and the connection is down. Receives that could not be
  *	posted are freed with the pool.
  */
@@ -395,7 +395,7 @@ int rpcrdma_recv_pool_post(struct rpcrdma_recv_pool *pool)
 	 * earlier Receives are posted. Another task could otherwise have emptied it
 	 * and be preempted before it posts.
 	 */
-	spin_lock(&pool->rp_lock);
+	spin_lock_bh(&pool->rp_lock);
 	node = llist_del_all(&pool->rp_waiting);
 	llist_for_each_entry(recv, node, rv_free) {
 		if (pool->rp_gate)
@@ -408,7 +408,7 @@ int rpcrdma_recv_pool_post(struct rpcrdma_recv_pool *pool)
 		rc = pool->rp_gate ?
 		     ib_post_recv(conn->cn_id->qp, first, &bad) : -ENOTCONN;
 	atomic_sub(count, &pool->rp_nwaiting);
-	spin_unlock(&pool->rp_lock);
+	spin_unlock_bh(&pool->rp_lock);
 	if (rc) {
 		trace_rpcrdma_post_err(conn, rc);
 		rpcrdma_conn_fail(conn, rc);
@@ -451,7 +451,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_recv_renew);
  * than a batch (rp_batch) wait to be posted (invariant I6). If the pool has too many Receives, this
  * one is not posted again (rpcrdma_recv_pool_shrink()).
  *
- * Context: process or completion workqueue; does not sleep.
+ * Context: process, completion workqueue or softirq; does not sleep.
  */
 void rpcrdma_recv_put(struct rpcrdma_recv *recv)
 {

@@ -9,9 +9,9 @@
  * else has to be done. Handling each completion at once would cost an interrupt and a run of a
  * work item. So the device is asked for an event only while somebody awaits a completion. Without
  * an event, completions stay in the queue until the keepalive or the owner handles them. The owner
- * does so when the next message arrives, when few slots or Sends are left, and before it shows the
- * slots in debugfs. While somebody awaits the completion of a certain work request, a server leaves
- * all completions to the work, because their handlers unmap and free pages.
+ * does so when it handles the next message, when few slots or Sends are left, and before it shows
+ * the slots in debugfs. While somebody awaits the completion of a certain work request, a server
+ * leaves all completions to the work, because their handlers unmap and free pages.
  *
  * These are the times when somebody awaits a completion:
  *
@@ -46,8 +46,9 @@
  *
  * After rpcrdma_conn_drain(), nobody handles completions but the work, which may run until
  * rpcrdma_send_cq_destroy() returns: the drain marker of the receive queue is behind all
- * messages, the keepalive was stopped, a server has removed the connection's file in debugfs,
- * and a client sends only while it holds the send lock, as does the task that drains.
+ * messages, the keepalive was stopped, a server has removed the connection's file in debugfs
+ * and has waited until no thread is inside (svc_rdma_inside()), and a client sends only while it
+ * holds the send lock, as does the task that drains.
  */
 #include <linux/workqueue.h>
 #include <rpcrdma/conn.h>
@@ -181,7 +182,7 @@ void rpcrdma_send_cq_destroy(struct rpcrdma_conn *conn)
  * @conn: connection
  *
  * The owner must call rpcrdma_send_cq_poll() or rpcrdma_send_cq_enter() for each message that
- * arrives afterwards, unless rpcrdma_send_cq_has_awaited() returns true.
+ * it handles afterwards, unless rpcrdma_send_cq_has_awaited() returns true.
  *
  * Context: any.
  */

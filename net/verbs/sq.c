@@ -79,7 +79,7 @@ static struct rpcrdma_sq_waiter *rpcrdma_sq_next(struct rpcrdma_sq *sq)
 {
 	struct rpcrdma_sq_waiter *waiter;
 
-	spin_lock(&sq->sq_lock);
+	spin_lock_bh(&sq->sq_lock);
 	waiter = list_first_entry_or_null(&sq->sq_waiters,
 					  struct rpcrdma_sq_waiter, wt_list);
 	if (waiter &&
@@ -87,7 +87,7 @@ static struct rpcrdma_sq_waiter *rpcrdma_sq_next(struct rpcrdma_sq *sq)
 		rpcrdma_sq_remove_locked(sq, waiter);
 	else
 		waiter = NULL;
-	spin_unlock(&sq->sq_lock);
+	spin_unlock_bh(&sq->sq_lock);
 	return waiter;
 }
 
@@ -126,12 +126,12 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_sq_serve);
  */
 void rpcrdma_sq_join(struct rpcrdma_sq *sq, struct rpcrdma_sq_waiter *waiter)
 {
-	spin_lock(&sq->sq_lock);
+	spin_lock_bh(&sq->sq_lock);
 	if (!sq->sq_closed) {
 		list_add_tail(&waiter->wt_list, &sq->sq_waiters);
 		WRITE_ONCE(sq->sq_nwaiting, sq->sq_nwaiting + 1);
 	}
-	spin_unlock(&sq->sq_lock);
+	spin_unlock_bh(&sq->sq_lock);
 	/* Slots may have been released before the waiter was in the line. So look for
 	 * slots once more. Pairs with rpcrdma_sq_release().
 	 */
@@ -153,10 +153,10 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_sq_join);
  */
 void rpcrdma_sq_leave(struct rpcrdma_sq *sq, struct rpcrdma_sq_waiter *waiter)
 {
-	spin_lock(&sq->sq_lock);
+	spin_lock_bh(&sq->sq_lock);
 	if (!list_empty(&waiter->wt_list))
 		rpcrdma_sq_remove_locked(sq, waiter);
-	spin_unlock(&sq->sq_lock);
+	spin_unlock_bh(&sq->sq_lock);
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_sq_leave);
 
@@ -166,16 +166,16 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_sq_leave);
  *
  * Tasks that already have slots may still post, until the gate in verbs/conn_state.c is shut.
  *
- * Context: process, completion workqueue or CM event; does not sleep.
+ * Context: process, completion workqueue, softirq or CM event; does not sleep.
  */
 void rpcrdma_sq_close(struct rpcrdma_sq *sq)
 {
 	struct rpcrdma_sq_waiter *waiter, *next;
 
-	spin_lock(&sq->sq_lock);
+	spin_lock_bh(&sq->sq_lock);
 	WRITE_ONCE(sq->sq_closed, true);
 	list_for_each_entry_safe(waiter, next, &sq->sq_waiters, wt_list)
 		rpcrdma_sq_remove_locked(sq, waiter);
-	spin_unlock(&sq->sq_lock);
+	spin_unlock_bh(&sq->sq_lock);
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_sq_close);

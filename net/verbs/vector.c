@@ -4,10 +4,10 @@
  * and counts the connections of each vector. It knows processors and NUMA nodes, and not what they
  * do.
  *
- * A completion queue raises the interrupt of its vector. The RDMA core then queues its work on
- * the processor that handles the interrupt (IB_POLL_WORKQUEUE). So the vector decides which
- * processor handles the Receives of a connection. At a server, sunrpc gives the connection to a
- * thread of the pool to which this processor belongs.
+ * A completion queue raises the interrupt of its vector. The RDMA core then handles the completions
+ * on the processor that handles the interrupt, in softirq or in a worker. So the vector decides
+ * which processor handles the Receives of a connection. At a server, sunrpc gives the connection to
+ * a thread of the pool to which this processor belongs.
  *
  * Where the interrupt of a vector is handled, the RDMA core does not tell. Drivers choose a
  * processor, and irqbalance or an administrator may choose another one. So a vector is at first
@@ -181,7 +181,7 @@ void rpcrdma_vector_give(struct rpcrdma_conn *conn)
  *
  * Only rpcrdma_vector_seen() calls this.
  *
- * Context: completion workqueue of cn_cq.
+ * Context: completion handler of a Receive.
  */
 void rpcrdma_vector_learn(struct rpcrdma_conn *conn, int cpu)
 {

@@ -293,6 +293,29 @@ case_receives() {
 	ice_down
 }
 
+# in_softirq <event>: how often has it been recorded in softirq, and how often elsewhere?
+in_softirq() {
+	awk -v name=" $1: " 'index($0, name) { match($0, /\] [^ ]+/); n[substr($0, RSTART + 4, 1) ~ /[sS]/]++ }
+		END { print n[1] + 0, n[0] + 0 }' $TRACE/trace
+}
+
+# The server handles its Receives in softirq, except those of rxe, which reports completions in a worker of its own. The
+# client handles its Receives in a worker.
+# Covers: G-43
+case_softirq() {
+	local server client
+	[ "$MODULE" = ours ] || skip "the in-tree module has all of its Receives at once"
+	trace_begin
+	with_mount 4.2 dd if=/dev/zero of=$MNT/softirq bs=64k count=16 oflag=direct
+	read -ra server < <(in_softirq svc_rdma_receive)
+	read -ra client < <(in_softirq xprt_rdma_reply)
+	trace_end
+	echo "server: ${server[*]}, client: ${client[*]}"
+	[ "$PROVIDER" != rxe ] || server=("${server[1]}" "${server[0]}")
+	[ "${server[0]}" -ge 16 ] && [ "${server[1]}" = 0 ] || die "not as on this device"
+	[ "${client[0]}" = 0 ] && [ "${client[1]}" -ge 16 ] || die "the client handles Replies in softirq, or none"
+}
+
 # room_is_short: check that the send queue is full, and that Calls that have credits wait for entries in it
 room_is_short() {
 	local client parked
