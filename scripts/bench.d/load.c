@@ -189,7 +189,8 @@ static void cold(const struct op *op)
 
 static void report(uint64_t t, uint64_t idle, long done)
 {
-	printf("%.1f %.1f\n", (double)(t - idle) / done, (double)idle / done);
+	/* The kernel's idle time is not exact. It may be a little longer than the whole time. */
+	printf("%.1f %.1f\n", (double)(int64_t)(t - idle) / done, (double)idle / done);
 	fflush(stdout);
 }
 

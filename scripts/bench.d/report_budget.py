@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """usage: report_budget.py DIRECTORY
 
-Read the results of make bench TABLE=budget, and print tables in reStructuredText: which tasks work for an operation,
-how often each of them gets the processor, and how many instructions it executes, with our module and with the in-tree
-module. A worker counts separately for each set of work items that it executes before it gives up the processor. An
-interrupt counts for the task that it interrupts. For our module, another table shows the tasks in the order in which they
+Read the results of make bench TABLE=budget, and print tables in reStructuredText: which tasks and work
+items run for an operation, how often, and how many instructions they execute, with our module and with the in-tree
+module. An interrupt counts for the task that it interrupts. For our module, another table shows the tasks in the order in which they
 execute, if most operations have the same order. The costs of marks and of events are subtracted.
 """
 import re
@@ -19,6 +18,8 @@ from report import number, point_name, ratio, table      # noqa: E402
 EVENT = re.compile(r"\s(\d+): (sched_switch|workqueue_execute_start|tracing_mark_write): (.*)$")
 SWITCH = re.compile(r"next_comm=(.*) next_pid=")
 WORK = re.compile(r"function (\S+)")
+CALLER = "load"
+RARE = 0.05         # What runs less often in an operation is not shown by name.
 
 
 def task_name(comm):
@@ -26,43 +27,41 @@ def task_name(comm):
     return "kworker" if comm.startswith("kworker") else comm.split("/")[0]
 
 
-class Stretch:
-    """The time from an event at which a task begins to execute to the next such event"""
+class Piece:
+    """The time in which a task executes one work item, or anything else, without giving up the processor"""
 
-    def __init__(self, task, begin):
-        self.task, self.begin, self.end, self.events, self.works = task, begin, None, 1, []
-
-    def label(self):
-        return self.task + (": " + ", ".join(f"``{w}``" for w in self.works) if self.works else "")
+    def __init__(self, label, begin, switch):
+        self.label, self.begin, self.end, self.events, self.switch = label, begin, None, 1, switch
 
 
 def operations(path):
-    """A list of stretches for each operation. It begins with the stretch of the caller behind a mark."""
+    """A list of pieces for each operation. It begins with the piece of the caller behind a mark."""
     found, current = [], None
     for line in path.read_text(errors="replace").splitlines():
         m = EVENT.search(line)
         if not m:
             continue
         at, name, rest = int(m[1]), m[2], m[3]
-        if name == "workqueue_execute_start":
-            if current:
-                current.events += 1
-                current.works.append(WORK.search(rest)[1])
+        if name == "workqueue_execute_start" and current and current.label == "kworker":
+            # The worker has done nothing else since it got the processor.
+            current.label = f"``{WORK.search(rest)[1]}``"
+            current.events += 1
             continue
         if current:
             current.end = at
         if name == "tracing_mark_write":
-            current = Stretch("load", at)
+            current = Piece(CALLER, at, False)
             found.append([current])
         else:
-            current = Stretch(task_name(SWITCH.search(rest)[1]), at)
+            switch = name == "sched_switch"
+            current = Piece(task_name(SWITCH.search(rest)[1]) if switch else f"``{WORK.search(rest)[1]}``", at, switch)
             if found:
                 found[-1].append(current)
     return found[:-1]
 
 
 class Budget:
-    """What one module needs for one operation. The costs are means of instructions for an operation."""
+    """What one module needs for one operation. All numbers are means for an operation."""
 
     def __init__(self, path, alone, marked, traced):
         self.ops = operations(path)
@@ -70,31 +69,41 @@ class Budget:
             sys.exit(f"{path}: no operation is complete")
         count = len(self.ops)
         self.mark = marked - alone
-        self.event = (traced - marked) / (sum(s.events for op in self.ops for s in op) / count)
+        self.event = (traced - marked) / (sum(p.events for op in self.ops for p in op) / count)
+        self.switches = sum(p.switch for op in self.ops for p in op) / count
         self.times, self.costs = defaultdict(float), defaultdict(float)
         for op in self.ops:
-            for i, s in enumerate(op):
-                # The stretch behind the mark is the other part of the last one, so it is no hand-over.
-                self.times[s.label()] += bool(i) / count
-                self.costs[s.label()] += self.cost(op, i) / count
+            for i, p in enumerate(op):
+                # The piece behind the mark is the other part of the one before.
+                self.times[p.label] += bool(i) / count
+                self.costs[p.label] += self.cost(op, i) / count
 
     def cost(self, op, i):
         return op[i].end - op[i].begin - self.event * op[i].events - (self.mark if i == 0 else 0)
 
     def order(self):
-        """The most common order of tasks: a list of labels, and the operations that have it"""
-        common, _ = Counter(tuple(s.label() for s in op) for op in self.ops).most_common(1)[0]
-        return common, [op for op in self.ops if tuple(s.label() for s in op) == common]
+        """The most common order: a list of labels, and the operations that have it"""
+        common, _ = Counter(tuple(p.label for p in op) for op in self.ops).most_common(1)[0]
+        return common, [op for op in self.ops if tuple(p.label for p in op) == common]
+
+    def rest(self, labels):
+        """Times and costs of everything that is not in labels"""
+        return [sum(v for n, v in x.items() if n not in labels) for x in (self.times, self.costs)]
 
 
 def both_table(title, ours, intree):
-    labels = sorted(ours.costs | intree.costs, key=lambda n: -max(ours.costs.get(n, 0), intree.costs.get(n, 0)))
-    rows = [[n, *(number(b.times.get(n, 0), 2) for b in (ours, intree)),
-             *(number(b.costs.get(n, 0) / 1000) for b in (ours, intree))] for n in labels]
-    sums = [[sum(x.values()) for x in (ours.times, intree.times)], [sum(x.values()) for x in (ours.costs, intree.costs)]]
-    rows.append(["all", *(number(n, 2) for n in sums[0]), *(number(n / 1000) for n in sums[1])])
-    rows.append(["ratio", ratio(*sums[0]), "", ratio(*sums[1]), ""])
-    table(f"{title}: who executes how often, and thousands of instructions", ["", "ours", "in-tree", "ours", "in-tree"], rows)
+    runs = (ours, intree)
+    labels = [n for n in ours.times | intree.times if max(b.times.get(n, 0) for b in runs) >= RARE]
+    labels.sort(key=lambda n: -max(b.costs.get(n, 0) for b in runs))
+    rows = [[n, *(number(b.times.get(n, 0), 2) for b in runs), *(number(b.costs.get(n, 0) / 1000) for b in runs)]
+            for n in labels]
+    rest = [b.rest(labels) for b in runs]
+    rows.append(["others", *(number(r[0], 2) for r in rest), *(number(r[1] / 1000) for r in rest)])
+    sums = [sum(b.costs.values()) for b in runs]
+    rows.append(["instructions", "", "", *(number(n / 1000) for n in sums)])
+    rows.append(["context switches", *(number(b.switches, 2) for b in runs), "", ""])
+    table(f"{title}: how often a task or a work item runs, and thousands of instructions (context switches: "
+          f"{ratio(ours.switches, intree.switches)} of in-tree)", ["", "ours", "in-tree", "ours", "in-tree"], rows)
 
 
 def order_table(title, budget):
