@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of the stock of pages for RDMA Reads (server/stock.c). The stock belongs to the
- * module, so each test begins by emptying it, and stays on its CPU.
+ * Unit tests of the stock of pages for RDMA Reads (server/stock.c). The tests use the module's own
+ * stock, so each test begins by emptying it. Each CPU has a stock of its own, so a test does not
+ * move to another CPU.
  */
 #include <kunit/test.h>
 #include <linux/mm.h>

@@ -49,7 +49,8 @@ enum rpcrdma_conn_state {
 /**
  * struct rpcrdma_conn_ops - functions of the owner of a connection: the client or the server
  * @softirq: the owner's @receive, @group_ended and @lost may be called in softirq, and do not
- *	sleep. Whether they are depends on the device (dc_softirq).
+ *	sleep. Whether they are depends on the device (dc_softirq). The owner closes the
+ *	connection when it has handled a group with ge_close.
  * @receive: called when a message has arrived, from the completion queue's workqueue, or in
  *	softirq. May sleep unless @softirq is set. The owner gives @msg back with
  *	rpcrdma_msg_put() or rpcrdma_msg_drop(), at once or later, in this context or in that of

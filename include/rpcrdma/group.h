@@ -97,12 +97,14 @@ enum rpcrdma_group_does {
  *	in flight (RTX-51). If false, the group was a Call, and is answered with the error
  *	that rpcrdma2_refusal() chooses for @ge_verdict.
  * @ge_verdict: verdict on the group
+ * @ge_close: the connection has to be closed afterwards (RTX-51). Set by verbs/gather.c
  */
 struct rpcrdma_group_end {
 	u32			ge_xid;
 	u32			ge_count;
 	bool			ge_response;
 	enum rpcrdma_verdict	ge_verdict;
+	bool			ge_close;
 };
 
 /* Maximum number of groups (rtx.h) that one arriving message can end. It can end the group that

@@ -132,8 +132,9 @@ static void xprt_rdma_marshal_args(struct xprt_rdma *xr, struct rpc_rqst *rqst,
 		xprt_rdma_marshal_args_retried(xr, req, args);
 }
 
-/* Does the plan let the CPU access foreign pages of an item (plan.h)? If so, marks the items in
- * @args, and the Call must be planned again.
+/* If the plan lets the CPU access the pages of an item, this looks for foreign pages (plan.h), and
+ * sets pa_call_foreign and pa_reply_foreign in @args. Returns true if there are any. The Call must
+ * then be planned again.
  */
 static bool xprt_rdma_marshal_is_foreign(const struct xprt_rdma_req *req,
 					 struct rpcrdma_plan_args *args)

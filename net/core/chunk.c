@@ -545,9 +545,9 @@ rpcrdma_chunk_check_returned(const struct rpcrdma_lists *lists,
  * The Write list must have as many chunks as were offered. Each chunk must have as many
  * segments as were offered, or none (G-05). If there is no Write list at all, nothing was
  * used: servers omit it when an RPC fails before its results are built. That is safe,
- * because such a Reply claims no byte of our memory (RFC 8166 8.1). The same holds for
- * the Reply chunk (RFC 8166 4.3.3). The decoder has checked that an RDMA_NOMSG has a Reply
- * chunk.
+ * because such a Reply does not say that anything was written to our memory (RFC 8166 8.1). The
+ * same holds for the Reply chunk (RFC 8166 4.3.3). The decoder has checked that an RDMA_NOMSG
+ * has a Reply chunk.
  *
  * Context: any; the buffer from which @hdr was decoded must still be valid.
  * Return: %RPCRDMA_OK; %RPCRDMA_BAD_COUNT if the numbers of chunks or segments are not

@@ -47,7 +47,7 @@ void svc_rdma_call_cache_exit(void)
  *	have been given back already
  * @gfp: allocation flags
  *
- * Context: process or completion workqueue; sleeps if @gfp allows it.
+ * Context: process, completion workqueue or softirq; sleeps if @gfp allows it.
  * Return: the Call, not yet decoded; or NULL, and then @msg still belongs to the
  *	caller.
  */

@@ -392,12 +392,16 @@ static struct svc_rdma_call *svc_rdma_take_message(struct svc_rdma_xprt *sx,
 /* Refuse a Call that came as a broken group (rtx.h), or end the callback whose Reply it was. */
 static void svc_rdma_take_broken_group(struct svc_rdma_call *call)
 {
+	struct svc_rdma_xprt *sx = call->sc_sx;
+
 	if (call->sc_hdr.hd_response) {
 		rpcrdma_count(server_bc_dropped);
-		svc_rdma_callback_fail(call->sc_sx, call->sc_hdr.hd_xid);
+		svc_rdma_callback_fail(sx, call->sc_hdr.hd_xid);
 	} else {
 		svc_rdma_refuse(call, call->sc_broken);
 	}
+	if (call->sc_close)
+		rpcrdma_conn_fail(&sx->sx_conn, -EPROTO);
 	svc_rdma_call_free(call);
 }
 
@@ -441,7 +445,7 @@ void svc_rdma_group_ended(struct rpcrdma_conn *conn,
 	struct svc_rdma_call *call;
 
 	call = svc_rdma_is_flooded(sx) ? NULL :
-	       svc_rdma_call_create(sx, NULL, GFP_ATOMIC | __GFP_NOWARN);
+	       svc_rdma_call_create(sx, NULL, GFP_NOWAIT | __GFP_NOWARN);
 	if (!call) {
 		trace_svc_rdma_reply_err(sx, -ENOBUFS);
 		rpcrdma_conn_fail(conn, -ENOBUFS);
@@ -454,6 +458,7 @@ void svc_rdma_group_ended(struct rpcrdma_conn *conn,
 	call->sc_hdr.hd_proc = RPCRDMA2_RTX_MSG;
 	call->sc_hdr.hd_response = end->ge_response;
 	call->sc_broken = end->ge_verdict;
+	call->sc_close = end->ge_close;
 	svc_rdma_queue_broken(call);
 }
 

@@ -45,11 +45,12 @@
 #define SVC_RDMA_STOCK_PART	64
 
 /**
- * struct svc_rdma_stock - the pages that are kept for Calls whose RDMA Reads one CPU prepares
+ * struct svc_rdma_stock - the stock of one CPU: pages for the RDMA Reads that are prepared there
  * @st_lock: protects all other members. Innermost
  * @st_pages: number of pages in all pieces
  * @st_count: number of pieces of each order
- * @st_least: the smallest value of each @st_count since svc_rdma_stock_trim() was called
+ * @st_least: the smallest value that each @st_count has had since svc_rdma_stock_trim() was
+ *	called last
  * @st_pieces: the first page of each piece of each order; the last entry was added last
  */
 struct svc_rdma_stock {

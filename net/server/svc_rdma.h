@@ -144,6 +144,7 @@ struct svc_rdma_chain {
  * @sc_pull: bytes of this Call that are counted in qu_pulled
  * @sc_broken: if not %RPCRDMA_OK, this stands for a group (rtx.h) that will never be complete, and
  *	the verdict says what was wrong with it. Only @sc_vers and a part of @sc_hdr are set then.
+ * @sc_close: the connection is to be closed when the broken group has been handled (ge_close)
  * @sc_ended: link in qu_broken
  * @sc_budget: number of pages of this Call that server/budget.c counts
  * @sc_budget_known: svc_rdma_is_known() was true when the pages were counted
@@ -185,6 +186,7 @@ struct svc_rdma_call {
 	unsigned long		sc_posted;
 	u32			sc_pull;
 	enum rpcrdma_verdict	sc_broken;
+	bool			sc_close;
 	struct llist_node	sc_ended;
 	u32			sc_budget;
 	bool			sc_budget_known;

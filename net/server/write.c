@@ -58,11 +58,12 @@ static void svc_rdma_count_written(struct svc_rdma_xprt *sx, u32 len)
 }
 
 /**
- * svc_rdma_write_payloads - append the RDMA Writes of results to their Write chunks
+ * svc_rdma_write_payloads - append to a chain the RDMA Writes that put results into Write chunks
  * @call: Call that offered the chunks
  * @chain: chain to append to
  * @xdr: the Reply
- * @written: OUT: bytes written to each chunk of the Write list
+ * @written: OUT: number of bytes for each chunk of the Write list. The caller has set all entries
+ *	to 0; those of chunks that are not used stay as they are.
  *
  * Context: process; sleeps.
  * Return: 0; %-EMSGSIZE if the Reply is shorter than its results, or a result is larger

@@ -24,6 +24,7 @@
 #include <kunit/visibility.h>
 #include <linux/delay.h>
 #include <linux/export.h>
+#include <linux/irq_poll.h>
 #include <linux/moduleparam.h>
 #include <rdma/ib_cm.h>
 #include <rdma/rdma_cm.h>
@@ -312,13 +313,30 @@ static void rpcrdma_conn_qp_event(struct ib_event *event, void *context)
 	trace_rpcrdma_qp_event(context, event);
 }
 
+/* ib_free_cq() waits until no softirq polls the queue. But after a softirq has said that it has
+ * finished, the RDMA core still uses the queue, to ask for the next event. So this takes the poll
+ * state, after which no softirq begins to poll, and waits for those that have not returned yet.
+ */
+static void rpcrdma_conn_quiet_softirq(struct ib_cq *cq)
+{
+	if (cq->poll_ctx != IB_POLL_SOFTIRQ)
+		return;
+	irq_poll_disable(&cq->iop);
+	/* ib_free_cq() takes the poll state once more. Until then, events do nothing. */
+	set_bit(IRQ_POLL_F_DISABLE, &cq->iop.state);
+	synchronize_rcu();
+	irq_poll_enable(&cq->iop);
+}
+
 /* Handlers of a client's cn_cq use the completion queue of the send queue
  * (rpcrdma_send_cq_enter()). So cn_cq is freed first.
  */
 static void rpcrdma_conn_free_cqs(struct rpcrdma_conn *conn)
 {
-	if (conn->cn_cq)
+	if (conn->cn_cq) {
+		rpcrdma_conn_quiet_softirq(conn->cn_cq);
 		ib_free_cq(conn->cn_cq);
+	}
 	conn->cn_cq = NULL;
 	rpcrdma_send_cq_destroy(conn);
 	rpcrdma_vector_give(conn);

@@ -182,11 +182,13 @@ static void rpcrdma_gather_does(struct rpcrdma_conn *conn,
 }
 
 static void rpcrdma_gather_tell(struct rpcrdma_conn *conn,
-				const struct rpcrdma_group_step *step)
+				struct rpcrdma_group_step *step)
 {
 	u32 i;
 
 	for (i = 0; i < step->gs_nends; i++) {
+		step->gs_ends[i].ge_close = step->gs_close &&
+					    i == step->gs_nends - 1;
 		rpcrdma_count(groups_broken);
 		trace_rpcrdma_group_end(conn, &step->gs_ends[i]);
 		conn->cn_ops->group_ended(conn, &step->gs_ends[i]);
@@ -238,7 +240,8 @@ static void rpcrdma_gather_take(struct rpcrdma_conn *conn,
 		rpcrdma_gather_does(conn, rpcrdma_msg_first(msg), step.gs_does,
 				    &tx);
 	rpcrdma_gather_tell(conn, &step);
-	if (step.gs_close)
+	/* An owner that handles the ends later closes the connection later (ge_close). */
+	if (step.gs_close && !(step.gs_nends && conn->cn_ops->softirq))
 		rpcrdma_conn_fail(conn, -EPROTO);
 	if (!back)
 		rpcrdma_gather_does(conn, rpcrdma_msg_first(msg), step.gs_does,
