@@ -570,7 +570,7 @@ bool svc_rdma_callback_reply(struct svc_rdma_call *call)
  * The credit of the callback is free again. @xid is not looked up among the client's Calls,
  * because their XIDs are independent of those of callbacks (version-two 5.3.3).
  *
- * Context: process or completion workqueue.
+ * Context: process.
  * Return: %false if no RPC waits for an answer with that XID.
  */
 bool svc_rdma_callback_fail(struct svc_rdma_xprt *sx, u32 xid)

@@ -39,8 +39,8 @@ static struct workqueue_struct *svc_rdma_free_wq;
 
 /* Functions that sunrpc calls enter this SRCU domain before they use the CM id, the queue pair
  * or the Receives of a connection, see svc_rdma_inside(). Inside, a thread may wait for memory,
- * but never for a peer. Completion handlers and the keepalive do not enter it: they are stopped
- * before these objects are freed.
+ * but never for a peer. Completion handlers and the keepalive need not enter it: they are stopped
+ * before these objects are freed. Handlers that a thread calls run inside.
  */
 DEFINE_SRCU(svc_rdma_srcu);
 

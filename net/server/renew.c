@@ -28,7 +28,7 @@
  * @sx: connection of the message; sx_back is not %SVC_RDMA_BACK_PLAIN
  * @msg: message, or NULL
  *
- * Context: process; sleeps; inside svc_rdma_srcu. Any if @msg is NULL.
+ * Context: process; sleeps; inside svc_rdma_srcu.
  * Return: 0; or a negative errno, and then no Reply may be posted.
  */
 int svc_rdma_msg_renew_blocks(struct svc_rdma_xprt *sx,

@@ -254,7 +254,7 @@ static struct svc_rdma_send *svc_rdma_send_add(struct svc_rdma_xprt *sx,
  * @sx: accepted connection
  * @gfp: flags for allocating a context if none is idle, or a larger buffer for an idle context
  *
- * Context: process or completion workqueue; sleeps if @gfp allows it.
+ * Context: process; sleeps if @gfp allows it.
  * Return: a context, or NULL.
  */
 struct svc_rdma_send *svc_rdma_send_get(struct svc_rdma_xprt *sx, gfp_t gfp)
@@ -528,8 +528,7 @@ static void svc_rdma_send_ready(struct rpcrdma_sq_waiter *waiter)
  * @call: Call; its message moves to @send
  * @len: bytes to send
  *
- * Context: process; sleeps. If the message of @call was given back already, also completion
- *	workqueue; does not sleep then.
+ * Context: process; sleeps.
  * Return: 0, and then the caller does not own @send any more; or a negative errno, and then
  *	the caller still owns @send, and @call its message: %-EMSGSIZE if the chain takes
  *	more slots than the send queue has, or another errno if memory is short.

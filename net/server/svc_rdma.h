@@ -710,7 +710,7 @@ void svc_rdma_msg_put_blocks(struct svc_rdma_xprt *sx,
  *
  * See rpcrdma_recv_renew().
  *
- * Context: process; sleeps; inside svc_rdma_srcu. Any if @msg is NULL.
+ * Context: process; sleeps; inside svc_rdma_srcu.
  * Return: 0; or a negative errno, and then no Reply may be posted.
  */
 static inline int svc_rdma_msg_renew(struct svc_rdma_xprt *sx,

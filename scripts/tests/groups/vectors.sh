@@ -163,7 +163,7 @@ case_vectors-learned() {
 }
 
 # unmapped_by <read|write> <pattern>: eight processes read or write 1 MB at a time. The tasks that then unmap memory at the
-# server have names that fit the pattern, but for one unmapping in fifty: a handler of a Receive has looked whether a
+# server have names that fit the pattern, but for one unmapping in fifty: a thread of nfsd has looked whether a
 # completion is awaited just before a Reply with RDMA Writes was posted. The end of a connection unmaps, too. An emulated
 # guest on a busy host may lose one, so this tries again then.
 UNMAP=/sys/kernel/tracing/instances/unmap
