@@ -10,6 +10,8 @@
 #include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
 
+#include <rpcrdma/cid.h>
+
 struct rpcrdma_conn;
 
 /* Module parameters in seconds, and their maximum. Only the server uses progress_timeout. A
@@ -24,6 +26,7 @@ extern unsigned int rpcrdma_progress_timeout;
  * struct rpcrdma_keepalive - the keepalive of one connection
  * @al_work: work that checks the peer; disabled before the queues are drained
  * @al_cqe: completion of a probe
+ * @al_cid: completion ID of the probe; written by @al_work before the probe is posted
  * @al_idle: jiffies of silence before a probe is sent; 0 if the peer is never probed
  * @al_wait: jiffies in which the probe must complete; rpcrdma_keepalive_deadline() says what
  *	extends this time
@@ -43,6 +46,7 @@ extern unsigned int rpcrdma_progress_timeout;
 struct rpcrdma_keepalive {
 	struct delayed_work	al_work;
 	struct ib_cqe		al_cqe;
+	struct rpcrdma_cid	al_cid;
 	unsigned long		al_idle;
 	unsigned long		al_wait;
 	unsigned long		al_limit;

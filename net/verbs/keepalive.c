@@ -69,7 +69,6 @@ static void rpcrdma_keepalive_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 	struct rpcrdma_keepalive *al =
 		container_of(wc->wr_cqe, struct rpcrdma_keepalive, al_cqe);
 	struct rpcrdma_conn *conn = rpcrdma_keepalive_conn(al);
-	struct rpcrdma_cid cid = { .ci_queue = conn->cn_cq->res.id };
 
 	if (likely(wc->status == IB_WC_SUCCESS)) {
 		rpcrdma_send_cq_seen(conn);
@@ -88,7 +87,7 @@ static void rpcrdma_keepalive_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 	}
 	/* Our adapter has given up its retries before keepalive_timeout was over. */
 	rpcrdma_count(keepalive_failures);
-	trace_rpcrdma_probe_err(conn, &cid, wc);
+	trace_rpcrdma_probe_err(conn, &al->al_cid, wc);
 	rpcrdma_conn_fail(conn, -ETIMEDOUT);
 }
 
@@ -115,6 +114,8 @@ static int rpcrdma_keepalive_probe(struct rpcrdma_conn *conn)
 	trace_rpcrdma_probe(conn, jiffies - READ_ONCE(al->al_heard));
 	al->al_probed = jiffies;
 	al->al_overdue = false;
+	/* The probe may complete while cn_cq is being freed. So its handler does not use cn_cq. */
+	al->al_cid.ci_queue = conn->cn_cq->res.id;
 	WRITE_ONCE(al->al_busy, true);
 	al->al_sent = ktime_get();
 	return rpcrdma_conn_post_awaited(conn, &probe.wr);
