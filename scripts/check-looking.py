@@ -35,7 +35,7 @@ ROOMS = [
     Room("wire", 0, r"wire|rtx|vers", "XDR of both versions"),
     Room("core", 1, r"chunk|props|credit|plan|size|negotiate|retry|group|layout|rtt|choice|budget|grant|paths|spread",
          "chunks, plans, sizes, properties, credits, paths: arithmetic"),
-    Room("verbs", 2, r"device|conn|buf|recv|msg|gather|sq|take|send|send_cq|cid|keepalive|counters|debugfs|param|fail|trace_str|vector",
+    Room("verbs", 2, r"device|conn|buf|recv|msg|gather|sq|take|send|send_cq|cid|keepalive|counters|debugfs|param|fail|trace_str|vector|lines",
          "device, connection, Sends, Receives: RDMA, no RPC"),
     # This room has only headers, for the parts of sunrpc that both client and server use
     Room("rpc", 3, r"xmit", ""),

@@ -18,6 +18,7 @@
 #include <rpcrdma/cid.h>
 #include <rpcrdma/gather.h>
 #include <rpcrdma/keepalive.h>
+#include <rpcrdma/lines.h>
 #include <rpcrdma/props.h>
 #include <rpcrdma/recv.h>
 #include <rpcrdma/rtt.h>
@@ -219,6 +220,11 @@ struct rpcrdma_conn {
 	struct rpcrdma_recv_pool	cn_recvs ____cacheline_aligned_in_smp;
 	struct rpcrdma_sq		cn_sq ____cacheline_aligned_in_smp;
 };
+
+rpcrdma_lines_apart(struct rpcrdma_conn, cn_rtx, cn_post_lock);
+rpcrdma_lines_apart(struct rpcrdma_conn, cn_post_lock, cn_keepalive);
+rpcrdma_lines_apart(struct rpcrdma_conn, cn_cpu, cn_recvs);
+rpcrdma_lines_apart(struct rpcrdma_conn, cn_recvs, cn_sq);
 
 static inline bool rpcrdma_conn_is_up(const struct rpcrdma_conn *conn)
 {

@@ -556,10 +556,10 @@ struct xprt_rdma {
 	struct list_head		xr_mr_free;
 	struct list_head		xr_mr_all;
 
-	/* The name keeps the two locks in different cache lines. */
 	char				xr_device[IB_DEVICE_NAME_MAX];
 
-	spinlock_t			xr_send_lock;	/* Sends, rr_parked */
+	/* Each Send writes these. */
+	spinlock_t			xr_send_lock ____cacheline_aligned_in_smp;
 	struct list_head		xr_send_free;
 	struct list_head		xr_send_busy;
 
@@ -572,8 +572,10 @@ struct xprt_rdma {
 	struct xprt_rdma_stats		xr_stats;
 	struct dentry			*xr_debugfs;
 
-	/* All members from here on are cleared when a connection begins. */
-	struct rpcrdma_client_sizes	xr_sizes;
+	/* All members from here on are cleared when a connection begins. These are read for
+	 * each RPC, and seldom written.
+	 */
+	struct rpcrdma_client_sizes	xr_sizes ____cacheline_aligned_in_smp;
 	u32				xr_vers;
 	u32				xr_v2_inline;
 	u32				xr_negotiate_xid;
@@ -586,7 +588,6 @@ struct xprt_rdma {
 	u32				xr_write_max;
 	struct xprt_rdma_send		*xr_sends;
 	u32				xr_nsends;
-	u32				xr_unsignaled;
 	u32				xr_answers;
 	struct rpcrdma2_rtx		xr_rtx;
 	bool				xr_no_rtx;
@@ -594,12 +595,16 @@ struct xprt_rdma {
 	u32				xr_sges;
 	u32				xr_spare_max;
 	u32				xr_spare;
+
+	/* Sends write these. */
+	u32				xr_unsignaled ____cacheline_aligned_in_smp;
 	u32				xr_spare_free;
 };
 
-static_assert(offsetof(struct xprt_rdma, xr_send_lock) -
-	      offsetof(struct xprt_rdma, xr_mr_free) >= SMP_CACHE_BYTES ||
-	      SMP_CACHE_BYTES > 64);
+rpcrdma_lines_apart(struct xprt_rdma, xr_conn, xr_window);
+rpcrdma_lines_apart(struct xprt_rdma, xr_device, xr_send_lock);
+rpcrdma_lines_apart(struct xprt_rdma, xr_stats, xr_sizes);
+rpcrdma_lines_apart(struct xprt_rdma, xr_spare, xr_unsignaled);
 
 static inline struct xprt_rdma *xprt_rdma_from(struct rpc_xprt *xprt)
 {

@@ -583,6 +583,9 @@ struct svc_rdma_xprt {
 	struct svc_rdma_stats		sx_stats;
 };
 
+rpcrdma_lines_apart(struct svc_rdma_xprt, sx_conn, sx_listener);
+rpcrdma_lines_apart(struct svc_rdma_xprt, sx_free, sx_queue);
+rpcrdma_lines_apart(struct svc_rdma_xprt, sx_queue, sx_lock);
 /* Apart from the grant, what svc_rdma_send_get() and the completion of a Send write is in one cache
  * line, unless the kernel checks its locks.
  */
