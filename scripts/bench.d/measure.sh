@@ -104,11 +104,6 @@ points_rtx() {
 	point_wanted readdir 20 60 1
 }
 
-points_budget() {
-	point_wanted getattr 0 400 1
-	point_wanted read 4096 200 1
-}
-
 points_main() {
 	local size n
 	point_wanted getattr 0 400 1
@@ -130,6 +125,16 @@ points_main() {
 	point_wanted write 4096 640 16
 	point_wanted read 65536 128 16
 	point_wanted write 65536 128 16
+}
+
+# Two operations, or those of the main table that OPS names
+points_budget() {
+	if [ -n "$OPS" ]; then
+		points_main
+	else
+		point_wanted getattr 0 400 1
+		point_wanted read 4096 200 1
+	fi
 }
 
 # load: run the program load. An operation whose name ends in 3 uses NFSv3, which has no backchannel.
@@ -303,6 +308,7 @@ bench_locks() {
 		locks_point $n write 4096 1600
 		locks_point $n read 65536 480
 		locks_point $n write 65536 480
+		[ -z "$OPS" ] || locks_point $n write 1048576 96
 		nfs_umount
 	done
 }
