@@ -37,10 +37,9 @@ int rpcrdma_buf_renew(struct rpcrdma_buf *buf, gfp_t gfp);
 void rpcrdma_buf_unmap(struct rpcrdma_buf *buf);
 void rpcrdma_buf_exit(struct rpcrdma_buf *buf);
 
-/* Returns the number of bytes of memory that a buffer of @size bytes pins. If the buffer comes
- * from a slab, the bytes that the slab adds to @size are not counted. @order is that of
- * rpcrdma_buf_init_block(), or 0 if the buffer is from rpcrdma_buf_init(). The latter also makes
- * a block of pages if @size is too large for a slab.
+/* Returns the number of bytes of memory that a buffer of @size bytes pins. Bytes that a slab
+ * adds to @size are not counted. @order is the argument of rpcrdma_buf_init_block(), or 0 if the
+ * buffer is from rpcrdma_buf_init(), which makes a block of pages if @size is too large for a slab.
  */
 static inline u32 rpcrdma_buf_pins(u32 size, unsigned int order)
 {
@@ -49,19 +48,18 @@ static inline u32 rpcrdma_buf_pins(u32 size, unsigned int order)
 	return order ? PAGE_SIZE << order : size;
 }
 
-/* Returns whether anybody except the owner has a reference to a page of the buffer. If this
- * returns false, nobody else can get a reference before the owner hands out a page. References
- * to pages of a slab do no harm (rpcrdma_buf_init()), so this returns false for a buffer from a
- * slab.
+/* Returns whether anybody except the owner has a reference to a page of the buffer. If not, nobody
+ * else can get a reference before the owner hands out a page. References to pages of a slab do no
+ * harm (see rpcrdma_buf_init()), so this function returns false for a buffer from a slab.
  */
 static inline bool rpcrdma_buf_is_shared(const struct rpcrdma_buf *buf)
 {
 	return buf->bf_block && page_count(buf->bf_block) > 1;
 }
 
-/* Returns the address of the first target segment (rtx.h), for a buffer of a Receive with target
- * segments. The buffer begins inside the first page of its block, and the segment is the second
- * page.
+/* Returns the address of the first target segment (rtx.h) in the buffer of a Receive with target
+ * segments. Such a buffer begins inside the first page of its block; its first segment is the
+ * second page.
  */
 static inline void *rpcrdma_buf_targets(const struct rpcrdma_buf *buf)
 {

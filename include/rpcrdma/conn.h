@@ -49,9 +49,9 @@ enum rpcrdma_conn_state {
 
 /**
  * struct rpcrdma_conn_ops - functions of the owner of a connection: the client or the server
- * @softirq: the owner's @receive, @group_ended and @lost may be called in softirq, and do not
- *	sleep. Whether they are depends on the device (dc_softirq). The owner closes the
- *	connection when it has handled a group with ge_close.
+ * @softirq: @receive, @group_ended and @lost never sleep, so they are called in softirq if the
+ *	device has dc_softirq. @group_ended only queues its work, so verbs/gather.c leaves it to
+ *	the owner to close the connection after a group with ge_close (group.h).
  * @receive: called when a message has arrived, from the completion queue's workqueue, or in
  *	softirq. May sleep unless @softirq is set. The owner gives @msg back with
  *	rpcrdma_msg_put() or rpcrdma_msg_drop(), at once or later, in this context or in that of
@@ -101,13 +101,13 @@ struct rpcrdma_conn_queues {
 };
 
 /**
- * struct rpcrdma_conn_path - from where and to where to connect
+ * struct rpcrdma_conn_path - the addresses and settings with which to connect
  * @np_src: address to bind to; its family is %AF_UNSPEC if the kernel chooses the address
  * @np_dst: address and port of the peer
  * @np_ifindex: index of the interface through which the peer is to be reached; 0 for any
  * @np_tos: type of service, 0 to 255; -1 for the device's default
- * @np_ack_timeout: the adapter waits 4.096 us * 2^@np_ack_timeout for an acknowledgment, 0 to
- *	31; -1 for the default
+ * @np_ack_timeout: 0 to 31: the adapter waits 4.096 us * 2^@np_ack_timeout for an acknowledgment;
+ *	-1 for the default
  */
 struct rpcrdma_conn_path {
 	struct sockaddr_storage	np_src;
@@ -117,7 +117,7 @@ struct rpcrdma_conn_path {
 	int			np_ack_timeout;
 };
 
-/* Makes @path lead to an address, without further wishes. */
+/* Sets the destination of @path, and the defaults for everything else. */
 static inline void rpcrdma_conn_path_init(struct rpcrdma_conn_path *path,
 					  const struct sockaddr_storage *dst)
 {
@@ -154,15 +154,15 @@ static inline void rpcrdma_conn_path_init(struct rpcrdma_conn_path *path,
  *	allows the RDMA Read that the keepalive uses as its probe.
  * @cn_error: errno that ended the connection; the first one stays
  * @cn_dials: this end opens the connection, and waits in rpcrdma_conn_wait() until it is up
- * @cn_flushed: a Receive was flushed, so the queue pair does not work any more
+ * @cn_flushed: a Receive was flushed or has failed, so the queue pair does not work any more
  * @cn_lock: protects @cn_state and @cn_error; taken in any context, with interrupts disabled
  * @cn_step: completed after each step of opening, and when the connection fails
  * @cn_on_device: link in the list of connections on the same device, see
  *	verbs/device.c
  * @cn_vectors: completion vectors of the device; valid while the connection is on it
- * @cn_cv: the connection's vector, which is counted there (verbs/vector.c); NULL without completion
- *	queues
- * @cn_vector: index of this vector; stays when the completion queues are gone
+ * @cn_cv: completion vector of the connection, which counts its connections (verbs/vector.c);
+ *	NULL without completion queues
+ * @cn_vector: index of that vector; keeps its value when the completion queues are freed
  * @cn_cids: number of completion IDs given, see rpcrdma_conn_cid()
  * @cn_post_lock: held over posting to the send queue if the device has dc_splits_lists
  * @cn_cpu: processor on which a Receive was handled last, or %RPCRDMA_CPU_UNKNOWN
@@ -177,7 +177,7 @@ static inline void rpcrdma_conn_path_init(struct rpcrdma_conn_path *path,
  * @cn_sq: the slots of the send queue
  */
 struct rpcrdma_conn {
-	/* All tasks read these. They do not change while the connection is up. */
+	/* All tasks read these. They rarely change while the connection is up. */
 	const struct rpcrdma_conn_ops	*cn_ops;
 	void	(*cn_receive)(struct rpcrdma_conn *conn,
 			      struct rpcrdma_msg_in *msg);

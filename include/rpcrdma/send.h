@@ -58,7 +58,7 @@ static inline struct rpcrdma_send *rpcrdma_send_of(const struct ib_wc *wc)
 	return container_of(wc->wr_cqe, struct rpcrdma_send, sd_cqe);
 }
 
-/* Length in bytes of what the Send sends. Valid after rpcrdma_send_prepare(). */
+/* Returns the number of bytes to be sent. Valid after rpcrdma_send_prepare(). */
 static inline u32 rpcrdma_send_len(const struct rpcrdma_send *send)
 {
 	u32 len = 0;

@@ -22,7 +22,7 @@ struct rpcrdma_conn;
  * @cq_again: whoever releases @cq_mutex has to queue @cq_work
  * @cq_lazy: completions that nobody awaits may be handled late; read without a lock
  * @cq_awaited: number of posted work requests whose completion must be handled at once; may be
- *	-1 for a moment, see rpcrdma_send_cq_await_posted()
+ *	negative for a moment, see rpcrdma_send_cq_await_posted()
  */
 struct rpcrdma_send_cq {
 	struct ib_cq		*cq_ib;

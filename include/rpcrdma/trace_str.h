@@ -5,9 +5,9 @@
 
 #include <linux/string.h>
 
-/* Copies a string to a member that __string() has declared, with the same @src. The kernel's
- * __assign_str() had another parameter before Linux 6.10. @src may be NULL, and another task may
- * exchange it for another string meanwhile.
+/* Copies @src to the member @item, which __string() has declared with the same @src. This replaces
+ * __assign_str(), whose parameters changed in Linux 6.10. @src may be NULL. It may also differ from
+ * the string that __string() measured, because another task may change the pointer.
  */
 #define rpcrdma_assign_str(item, src) do {				\
 	const char *rpcrdma_src_ = (src);				\

@@ -13,7 +13,7 @@ void rpcrdma_vector_give(struct rpcrdma_conn *conn);
 void rpcrdma_vector_learn(struct rpcrdma_conn *conn, int cpu);
 
 /**
- * rpcrdma_vector_seen - remember which processor handles the completions of a connection
+ * rpcrdma_vector_seen - remember which processor handles the Receives of a connection
  * @conn: connection, one of whose Receives is being handled
  *
  * Context: completion handler of a Receive.

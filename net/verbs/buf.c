@@ -41,12 +41,12 @@ static int rpcrdma_buf_map(struct rpcrdma_buf *buf, struct ib_device *device)
  *
  * The memory is zeroed, so that no stale kernel data can be sent from it (RFC 8166 8.1).
  *
- * A Call is executed where it was received, so a file system may take references to the pages
- * of a Receive for a while. If kmalloc() takes the buffer from a slab, such references do no harm:
- * on some kernels, lib/iov_iter.c takes them and put_page() drops them; on others, both functions
- * ignore pages of a slab. But for more than KMALLOC_MAX_CACHE_SIZE bytes, kmalloc() returns pages
- * that belong to no slab. On some kernels, the reference count of these pages is 0, lib/iov_iter.c
- * raises it, and put_page() does not lower it again. So such a large buffer is a block: see
+ * A server executes a Call in the buffer in which it was received. So a file system may take
+ * references to the pages of the buffer for a while. References to pages of a slab do no harm: some
+ * kernels count and drop them as usual, others ignore them. But for more than
+ * KMALLOC_MAX_CACHE_SIZE bytes, kmalloc() returns pages that belong to no slab. On some kernels,
+ * the reference count of these pages is 0; lib/iov_iter.c raises it, and put_page() does not lower
+ * it again. So this function does not use kmalloc() for a buffer of that size, but calls
  * rpcrdma_buf_init_block().
  *
  * Context: process; may sleep if @gfp allows it.
@@ -78,9 +78,9 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_buf_init);
  * @dir: DMA direction
  * @gfp: allocation flags
  *
- * The pages are adjacent, so the device needs one SGE. They are one compound page, so one
- * reference count covers all holders of any page. They are zeroed, for the same reason as in
- * rpcrdma_buf_init().
+ * The pages are adjacent, so one SGE describes the buffer. They form one compound page, so one
+ * reference count shows whether anybody holds any of the pages. They are zeroed, for the same
+ * reason as in rpcrdma_buf_init().
  *
  * Context: process; may sleep if @gfp allows it.
  * Return: 0; %-ENOMEM; %-EIO if mapping failed.

@@ -17,8 +17,8 @@
  * The state, and the gate in front of the send queue, are in verbs/conn_state.c.
  *
  * When a device is removed, verbs/device.c fails its connections, and the CM may also
- * report the removal by an event. The owner is told by ops->lost(), as of any other loss.
- * The device stays until all its connections have been closed (invariant I21 in
+ * report the removal by an event. As with any other loss, ops->lost() tells the owner. The
+ * device stays until all its connections have been closed (invariant I21 in
  * Documentation/locking.rst).
  */
 #include <kunit/visibility.h>
@@ -116,20 +116,21 @@ static void rpcrdma_conn_hear_ord(struct rpcrdma_conn *conn,
 static int rpcrdma_conn_refusal(const struct rpcrdma_conn *conn,
 				const struct rdma_cm_event *event)
 {
-	/* The peer had accepted the connection, and closed it before the message that
-	 * completes the handshake had reached the peer.
+	/* The peer accepted the connection, but then rejected it: it closed the connection before
+	 * our last message of the handshake (RTU) arrived.
 	 */
 	if (rpcrdma_conn_is_up(conn))
 		return -ECONNABORTED;
-	/* The peer still has an earlier connection with our queue pair number, and ends that
-	 * connection now. So the peer does not refuse us: another attempt can succeed.
+	/* A stale connection: the peer still has an earlier connection with our queue pair
+	 * number, and ends it now. The peer does not refuse us, and another attempt can succeed.
 	 */
 	return event->status == IB_CM_REJ_STALE_CONN ? -ENOTCONN :
 						       -ECONNREFUSED;
 }
 
-/* A peer that does not answer may come back. But if there is no network to the peer, sunrpc
- * ends the RPCs of some mounts for good. So the two cases have different errors.
+/* sunrpc keeps trying to reach a peer that does not answer. But if no network leads to the peer
+ * (-ENETUNREACH), sunrpc may end the RPCs of a mount, depending on its options. So the two
+ * cases have different errors.
  */
 static int rpcrdma_conn_no_way(const struct rdma_cm_event *event)
 {
@@ -202,9 +203,9 @@ static int rpcrdma_conn_cm_event(struct rdma_cm_id *id,
 	return 0;
 }
 
-/* Starts resolving the address of the peer. The CM takes the type of service and the timeout
- * into account when it resolves the route. If no source is given, it looks for a route through
- * the interface of the device address, and takes the source address from there.
+/* Starts resolving the address of the peer. The CM uses the type of service and the timeout
+ * when it resolves the route, so they are set before. If @path names an interface but no source
+ * address, the CM takes a route through that interface, and the source address of the route.
  */
 static int rpcrdma_conn_resolve_addr(struct rdma_cm_id *id,
 				     const struct rpcrdma_conn_path *path,
@@ -313,16 +314,19 @@ static void rpcrdma_conn_qp_event(struct ib_event *event, void *context)
 	trace_rpcrdma_qp_event(context, event);
 }
 
-/* ib_free_cq() waits until no softirq polls the queue. But after a softirq has said that it has
- * finished, the RDMA core still uses the queue, to ask for the next event. So this takes the poll
- * state, after which no softirq begins to poll, and waits for those that have not returned yet.
+/* ib_free_cq() waits only until the softirq handler has called irq_poll_complete(). But after that
+ * call, the handler of the RDMA core uses the queue once more, to request the next event. So this
+ * function first keeps new handlers from starting, and then waits until the present ones have
+ * returned.
  */
 static void rpcrdma_conn_quiet_softirq(struct ib_cq *cq)
 {
 	if (cq->poll_ctx != IB_POLL_SOFTIRQ)
 		return;
 	irq_poll_disable(&cq->iop);
-	/* ib_free_cq() takes the poll state once more. Until then, events do nothing. */
+	/* ib_free_cq() calls irq_poll_disable() itself, so polling must be enabled again. This bit
+	 * makes events have no effect until that call.
+	 */
 	set_bit(IRQ_POLL_F_DISABLE, &cq->iop.state);
 	synchronize_rcu();
 	irq_poll_enable(&cq->iop);
@@ -429,9 +433,9 @@ out_free:
 	return rc;
 }
 
-/* Sets rnr_retry_count to 0: the peer's adapter shall not retry a Send for which this end has no
- * Receive posted. Credits make sure that there always is one. If there is none, this end has broken
- * the protocol, and retries would only hide that (RFC 8166 3.3.1).
+/* Sets rnr_retry_count to 0: the peer's adapter must not retry a Send for which this end has no
+ * Receive posted. Credits ensure that a Receive is always posted. A missing Receive is a violation
+ * of the protocol, which retries would only hide (RFC 8166 3.3.1).
  */
 static void rpcrdma_conn_set_param(struct rdma_conn_param *param,
 				   const u8 *private)
@@ -451,8 +455,8 @@ static void rpcrdma_conn_set_param(struct rdma_conn_param *param,
  * @timeout: jiffies to wait for an answer
  *
  * A client exposes memory, and never reads or writes the peer's memory. So it offers
- * inbound RDMA Reads and requests no outbound ones (RFC 8166 3.1; G-38). There is an exception:
- * on iWARP it requests one outbound RDMA Read, for the keepalive's probe, which reads no bytes.
+ * inbound RDMA Reads and requests no outbound ones (RFC 8166 3.1; G-38). The exception is
+ * iWARP: there it requests one outbound RDMA Read, for the keepalive's probe, which reads no bytes.
  *
  * Context: process; sleeps for up to @timeout, and for dc_settle. A call of
  *	rpcrdma_conn_fail() ends the wait for the answer.
@@ -520,7 +524,9 @@ int rpcrdma_conn_accept(struct rpcrdma_conn *conn,
 	conn->cn_ord = param.initiator_depth;
 	if (conn->cn_caps.dc_iwarp)
 		param.responder_resources = min(conn->cn_peer_ird, 1u);
-	/* The CM core must not deliver an event before the keepalive is started. */
+	/* The event that the connection is established starts the keepalive, too. The lock
+	 * serialises the two calls of rpcrdma_keepalive_start().
+	 */
 	rdma_lock_handler(conn->cn_id);
 	rc = rdma_accept(conn->cn_id, &param);
 	if (!rc)

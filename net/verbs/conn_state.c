@@ -75,12 +75,13 @@ bool rpcrdma_conn_fail(struct rpcrdma_conn *conn, int error)
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_conn_fail);
 
 /**
- * rpcrdma_conn_flushed - a Receive was flushed, so the queue pair does not work any more
+ * rpcrdma_conn_flushed - a Receive was flushed or has failed
  * @conn: connection
  *
- * This fails the connection, unless it is being opened by this end. In that case an event of the CM
- * follows, which says why: the CM puts the queue pair into the error state before it reports that
- * the peer has refused the connection.
+ * The queue pair does not work any more, so this fails the connection. But if this end is still
+ * opening the connection, an event of the CM follows, which gives the reason: the CM puts the queue
+ * pair into the error state before it reports that the peer has refused the connection. So the
+ * failure is left to that event.
  *
  * Context: completion workqueue or softirq; does not sleep.
  */
@@ -167,10 +168,10 @@ static int rpcrdma_conn_post_list(struct rpcrdma_conn *conn,
 	return ib_post_send(conn->cn_id->qp, first, &bad);
 }
 
-/* A task that has passed the gate is in a read-side critical section of RCU until it has posted, so
- * rpcrdma_conn_shut_gate() can wait for it. No lock is needed, because the driver serialises the
- * tasks that post to a queue. Only if the device may mix two lists, they post one after the other
- * (I37).
+/* A task checks the gate and posts in one read-side critical section of RCU, so
+ * rpcrdma_conn_shut_gate() can wait for it. In most cases no lock is needed, because the driver
+ * serialises the tasks that post to a queue. But if the device may mix the lists of two tasks
+ * (dc_splits_lists), cn_post_lock makes the tasks post one after the other (invariant I37).
  */
 static int rpcrdma_conn_post_first(struct rpcrdma_conn *conn,
 				   const struct ib_send_wr *first, bool awaited)
@@ -212,7 +213,7 @@ int rpcrdma_conn_post(struct rpcrdma_conn *conn, const struct ib_send_wr *first)
  * @conn: connection
  * @first: first request of a chain, like that of rpcrdma_conn_post()
  *
- * If the chain succeeds, one of its completion handlers calls rpcrdma_send_cq_seen(), once.
+ * If the chain succeeds, one of its completion handlers must call rpcrdma_send_cq_seen() once.
  *
  * Context: process or completion workqueue; does not sleep.
  * Return: as rpcrdma_conn_post().
@@ -230,7 +231,7 @@ int rpcrdma_conn_post_awaited(struct rpcrdma_conn *conn,
  * When this returns, every request that passed the gate has been posted. A drain marker
  * that is posted afterwards is behind all of them (invariant I1).
  *
- * Context: process; sleeps. Callers for the same connection serialise.
+ * Context: process; sleeps. Calls for the same connection must not overlap.
  * Return: true if the gate was open.
  */
 bool rpcrdma_conn_shut_gate(struct rpcrdma_conn *conn)

@@ -53,11 +53,11 @@
  */
 #define RPCRDMA_SIW_SETTLE_MSECS	100
 
-/* Maximum number of bytes in an RDMA Write that is signaled on siw. siw copies the data of a
- * signaled RDMA Write. If an RDMA Write of a page or more is unsignaled, siw passes its pages to
- * TCP, SGE by SGE. For a few pages copying is cheaper, and saves more than the completion costs. A
- * work request of siw has at most 6 SGEs. So in a work request for more than 6 pages, some SGEs
- * have several adjacent pages. TCP gets these in larger pieces, and then copying is not cheaper.
+/* Number of bytes up to which an RDMA Write on siw is signaled, because that is cheaper. siw copies
+ * the data of a signaled RDMA Write. If an RDMA Write of a page or more is unsignaled, siw passes
+ * its pages to TCP, one SGE after the other. For a few pages, copying saves more than the
+ * completion costs. But a work request of siw has at most 6 SGEs, so if it has more than 6 pages,
+ * some SGEs cover several adjacent pages. Passing such larger pieces to TCP is as cheap as copying.
  */
 #define RPCRDMA_SIW_SIGNAL_MAX		(6 * 4096)
 
@@ -73,9 +73,9 @@
  * @port: port of the device
  * @caps: filled in
  *
- * On iWARP one steering tag names the memory that an RDMA Read fills. So on iWARP a Read has one
- * SGE, whatever the device reports in max_sge_rd, and the RDMA core registers this memory. On
- * other fabrics the RDMA core registers the memory of a large Read if the device reports
+ * On iWARP, a single steering tag names the memory that an RDMA Read fills. So a Read has one
+ * SGE, whatever the device reports in max_sge_rd, and the RDMA core (rdma_rw) registers the
+ * memory. On other fabrics, rdma_rw registers the memory of a large Read if the device reports
  * that this is faster (max_sgl_rd is not 0).
  *
  * Context: any.
@@ -111,8 +111,9 @@ void rpcrdma_device_query(struct ib_device *device, u32 port,
 		caps->dc_unsignaled_max = RPCRDMA_SIW_UNSIGNALED_MAX;
 	}
 	caps->dc_softirq = device->ops.driver_id != RDMA_DRIVER_RXE;
-	/* rxe of Linux 6.1 takes the lock of its queue for each work request anew. All other
-	 * drivers hold it for the whole list.
+	/* rxe of Linux 6.1 takes the lock of its queue anew for each work request. The kernel's
+	 * version is not checked, so every rxe is treated like this. All other drivers hold
+	 * the lock for the whole list.
 	 */
 	caps->dc_splits_lists = device->ops.driver_id == RDMA_DRIVER_RXE;
 }

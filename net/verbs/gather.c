@@ -14,8 +14,9 @@
  *
  * A group takes no additional memory: its Receives exist anyway, and the sender has credits
  * for them (RTX-84). The Receives are not held for ever: if the group does not end within
- * RPCRDMA_GATHER_TIMEOUT, the connection fails. One work item checks that. If it is still scheduled
- * when another group begins, it is not moved: it then runs too early, and schedules itself again.
+ * RPCRDMA_GATHER_TIMEOUT, the connection fails. A delayed work item (ga_work) checks that. If the
+ * work is still scheduled when another group begins, its time does not change: it runs too early
+ * for the new group, and schedules itself again.
  *
  * See RTX-40 to RTX-51, RTX-73, RTX-84, RTX-85 of rtx.rst.
  */
@@ -68,9 +69,9 @@ void rpcrdma_gather_init(struct rpcrdma_conn *conn)
 	INIT_DELAYED_WORK(&conn->cn_gather.ga_work, rpcrdma_gather_work);
 }
 
-/* Called for a Send of a group that does not complete the group. Fails the connection if it is a
- * Send With Invalidate. Only the last Send of a Reply may invalidate a handle, because a region is
- * expected to be valid until the whole Reply has arrived (RTX-72, RTX-73).
+/* Called for each Send of a group except one that completes the group. Fails the connection if the
+ * peer used Send With Invalidate. Only the last Send of a Reply may invalidate a handle, because a
+ * region must stay valid until the whole Reply has arrived (RTX-72, RTX-73).
  */
 static void rpcrdma_gather_check_inv(struct rpcrdma_conn *conn,
 				     const struct rpcrdma_recv *recv)
@@ -118,9 +119,9 @@ static void rpcrdma_gather_sum(struct rpcrdma_msg_in *msg)
 	}
 }
 
-/* Returns the verdict on the complete group: whether it is short enough, and its data matches its
- * items (rtx.h). If the items cannot be read from the header, the exact verdict does not matter:
- * the owner finds the reason when it decodes the header.
+/* Returns the verdict on the complete group: is it short enough, and does its data match its
+ * items (rtx.h)? If the items cannot be read from the header, any error will do as the verdict: the
+ * owner finds the exact reason when it decodes the header.
  */
 static enum rpcrdma_verdict
 rpcrdma_gather_judge(const struct rpcrdma_gather *gather)
@@ -240,7 +241,9 @@ static void rpcrdma_gather_take(struct rpcrdma_conn *conn,
 		rpcrdma_gather_does(conn, rpcrdma_msg_first(msg), step.gs_does,
 				    &tx);
 	rpcrdma_gather_tell(conn, &step);
-	/* An owner that handles the ends later closes the connection later (ge_close). */
+	/* An owner with ops->softirq handles broken groups later in a thread, and then closes the
+	 * connection itself (ge_close).
+	 */
 	if (step.gs_close && !(step.gs_nends && conn->cn_ops->softirq))
 		rpcrdma_conn_fail(conn, -EPROTO);
 	if (!back)

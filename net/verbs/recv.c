@@ -84,7 +84,7 @@ void rpcrdma_recv_pool_init(struct rpcrdma_recv_pool *pool)
 }
 
 /**
- * rpcrdma_recv_pool_open - allow posting when the queue pair exists
+ * rpcrdma_recv_pool_open - allow posting, now that the queue pair exists
  * @pool: pool without Receives
  * @max: number of Receives that the receive queue can hold
  *
@@ -168,7 +168,7 @@ static void rpcrdma_recv_queue(struct rpcrdma_recv_pool *pool,
 	atomic_inc(&pool->rp_nwaiting);
 }
 
-/* A flushed Receive only shows that the connection is down, so it is not traced as an error. */
+/* A flushed Receive only shows that the connection is down, so no error event is traced for it. */
 static void rpcrdma_recv_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct rpcrdma_recv *recv = container_of(wc->wr_cqe,
@@ -341,9 +341,9 @@ int rpcrdma_recv_pool_shrink(struct rpcrdma_recv_pool *pool, u32 count)
  * @size: size in bytes of each new Receive
  * @gfp: allocation flags
  *
- * The new Receives are posted together with all others that wait. If rpcrdma_recv_pool_shrink() was
- * called before, and Receives still have to be taken out of the pool, this goes on until @count are
- * left.
+ * The new Receives are posted together with all others that wait. If the pool is still shrinking
+ * because of an earlier rpcrdma_recv_pool_shrink(), and has more than @count Receives, it goes on
+ * shrinking until @count are left.
  *
  * Context: process; sleeps. The caller serialises this with other calls, and with
  *	rpcrdma_recv_pool_destroy().
@@ -392,8 +392,8 @@ int rpcrdma_recv_pool_post(struct rpcrdma_recv_pool *pool)
 	int rc = 0;
 
 	/* The list is emptied under the lock, because an empty list must mean that all
-	 * earlier Receives are posted. Another task could otherwise have emptied it
-	 * and be preempted before it posts.
+	 * earlier Receives are posted. Without the lock, another task could empty the list and be
+	 * preempted before it posts the Receives.
 	 */
 	spin_lock_bh(&pool->rp_lock);
 	node = llist_del_all(&pool->rp_waiting);

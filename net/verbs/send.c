@@ -16,9 +16,10 @@
  * rpcrdma_conn_post(). From then on the Send belongs to the device. Work requests
  * complete in order, so when the Send completes, all earlier requests have completed, too.
  *
- * A message may take several Sends (a group, see rtx.h). The owner prepares each of them,
- * collects the others in sd_more of the first (rpcrdma_send_add()), and reserves slots for all of
- * them. It links their work requests (rpcrdma_send_chain()) just before it posts them.
+ * A message may take several Sends (a group, see rtx.h). The owner prepares each of them, adds the
+ * second and all later ones to sd_more of the first (rpcrdma_send_add()), and reserves slots for
+ * the whole group. Just before it posts the group, it links the work requests
+ * (rpcrdma_send_chain()).
  */
 #include <rpcrdma/conn.h>
 #include <rpcrdma/send.h>

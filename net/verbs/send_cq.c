@@ -9,9 +9,10 @@
  * else has to be done. Handling each completion at once would cost an interrupt and a run of a
  * work item. So the device is asked for an event only while somebody awaits a completion. Without
  * an event, completions stay in the queue until the keepalive or the owner handles them. The owner
- * does so when it handles the next message, when few slots or Sends are left, and before it shows
- * the slots in debugfs. While somebody awaits the completion of a certain work request, a server
- * leaves all completions to the work, because their handlers unmap and free pages.
+ * does so when it handles the next message, when it finds too few slots or Sends, before it frees
+ * idle Sends, and before it shows the slots in debugfs. While somebody awaits the completion of a
+ * certain work request, a server thread that takes a message leaves all completions to the work
+ * item (cq_work): their handlers unmap and free pages, which would delay the message.
  *
  * These are the times when somebody awaits a completion:
  *
@@ -44,11 +45,12 @@
  * when it releases the mutex (cq_again). A client often begins to await a completion while it
  * handles a message. A worker that started at once would only wait for the mutex.
  *
- * After rpcrdma_conn_drain(), nobody handles completions but the work, which may run until
- * rpcrdma_send_cq_destroy() returns: the drain marker of the receive queue is behind all
- * messages, the keepalive was stopped, a server has removed the connection's file in debugfs
- * and has waited until no thread is inside (svc_rdma_inside()), and a client sends only while it
- * holds the send lock, as does the task that drains.
+ * After rpcrdma_conn_drain(), only the work handles completions. It may run until
+ * rpcrdma_send_cq_destroy() returns. Nothing else can handle completions any more, for these
+ * reasons. All messages were handled before the drain marker of the receive queue. The keepalive
+ * was stopped. A server has removed the connection from debugfs and from the trim list
+ * (server/trim.c), and no thread uses the connection any more (svc_rdma_inside()). A client sends
+ * only while it holds the send lock, and the task that drains holds this lock.
  */
 #include <linux/workqueue.h>
 #include <rpcrdma/conn.h>
@@ -75,10 +77,10 @@ static bool rpcrdma_send_cq_is_awaited(struct rpcrdma_conn *conn)
 	       (conn->cn_ops->awaits && conn->cn_ops->awaits(conn));
 }
 
-/* Have cq_work run soon: now, or as soon as nobody holds cq_mutex. */
+/* Queues cq_work now; or, if cq_mutex is held, lets its holder queue the work. */
 static void rpcrdma_send_cq_queue(struct rpcrdma_send_cq *cq)
 {
-	/* Whoever sees cq_again also sees what the caller has changed. */
+	/* A task that sees cq_again also sees what the caller has changed. */
 	smp_store_release(&cq->cq_again, true);
 	/* Either this sees that the mutex is free, or rpcrdma_send_cq_unlock() sees cq_again. */
 	smp_mb();
@@ -243,9 +245,10 @@ void rpcrdma_send_cq_leave(struct rpcrdma_conn *conn)
 
 /**
  * rpcrdma_send_cq_watch - notice that somebody awaits completions
- * @conn: connection; a waiter has just joined the line for slots, ops->awaits() has begun to
- *	return true, a caller that does not wait in line has found no slot, the completion of
- *	a posted work request is now awaited, or the connection is down
+ * @conn: connection, for which one of these has just happened: a waiter has joined the line for
+ *	slots; ops->awaits() has begun to return true; a caller that does not wait in line has
+ *	found no slot; the completion of a posted work request is now awaited; the connection is
+ *	down
  *
  * cq_work handles the completions that are in the queue. It handles further ones as soon as
  * they come, for as long as somebody awaits a completion (see the top of this file).
@@ -266,8 +269,8 @@ void rpcrdma_send_cq_watch(struct rpcrdma_conn *conn)
  *
  * The completion handler calls rpcrdma_send_cq_seen(). It need not do so after an error,
  * because the connection is down then, and all completions are handled at once. Only
- * rpcrdma_conn_post_awaited() calls this: in its read-side critical section of RCU, the queue
- * exists if the gate is open.
+ * rpcrdma_conn_post_awaited() calls this function. As long as the caller is in the read-side
+ * critical section of RCU in which it found the gate open, the completion queue exists.
  *
  * Context: process or completion workqueue; does not sleep. In a read-side critical section of
  *	RCU.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The free slots of a connection's send queue, and the line of those that wait for slots (sq.h).
- * This file posts nothing, and knows nothing about the work requests.
+ * The free slots of a connection's send queue, and the line of waiters for slots (sq.h). This
+ * file posts nothing, and knows nothing about the work requests.
  *
  * Operation
  *

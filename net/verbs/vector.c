@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Completion vectors: the interrupts of a device. This file chooses the vector of each connection,
- * and counts the connections of each vector. It knows processors and NUMA nodes, and not what they
- * do.
+ * and counts the connections of each vector. It does not know what connections are used for.
  *
  * A completion queue raises the interrupt of its vector. The RDMA core then handles the completions
  * on the processor that handles the interrupt, in softirq or in a worker. So the vector decides
  * which processor handles the Receives of a connection. At a server, sunrpc gives the connection to
  * a thread of the pool to which this processor belongs.
  *
- * Where the interrupt of a vector is handled, the RDMA core does not tell. Drivers choose a
- * processor, and irqbalance or an administrator may choose another one. So a vector is at first
- * assumed to be where most drivers put it: the first ones on the processors that are nearest to the
- * device. After that, the handler of each Receive notes on which processor it runs
- * (rpcrdma_vector_seen()). A connection keeps its vector until it ends. So what was learned counts
- * for the next connections.
+ * The RDMA core does not tell which processor handles the interrupt of a vector. Drivers choose a
+ * processor, and irqbalance or an administrator may choose another one. At first, this file assumes
+ * what most drivers do: the first vectors are handled by the processors that are nearest to the
+ * device. After that, the handler of each Receive records its processor (rpcrdma_vector_seen()). A
+ * connection keeps its vector until it ends, so this knowledge is used only for later connections.
  *
  * Software devices have no interrupts, and their completions may be handled anywhere. For them, the
  * choice is arbitrary, which does no harm.
@@ -31,7 +29,7 @@
 #include <rpcrdma/spread.h>
 #include <rpcrdma/vector.h>
 
-/* Values of near_node that are no node */
+/* Values of the parameter near_node that do not name a node */
 #define RPCRDMA_NODE_DEVICE	(-1)
 #define RPCRDMA_NODE_ANY	(-2)
 
@@ -76,8 +74,8 @@ struct rpcrdma_vectors {
 };
 
 static DEFINE_MUTEX(rpcrdma_vector_lock);
-/* Behind the vector that was chosen last, whatever the device. Several devices may have their
- * vectors on the same processors.
+/* Index after that of the vector chosen last. All devices share this variable: if each began with
+ * its first vector, their connections would gather on the same processors.
  */
 static u32 rpcrdma_vector_next;
 
@@ -99,7 +97,7 @@ struct rpcrdma_vectors *rpcrdma_vectors_create(struct ib_device *device)
 		return NULL;
 	vectors->vt_node = ibdev_to_node(device);
 	vectors->vt_count = count;
-	/* cpumask_local_spread() would find no processor if one went offline meanwhile. */
+	/* If a processor went offline meanwhile, cpumask_local_spread() might find none. */
 	cpus_read_lock();
 	for (i = 0; i < count; i++)
 		vectors->vt_cvs[i].cv_cpu =
@@ -108,8 +106,8 @@ struct rpcrdma_vectors *rpcrdma_vectors_create(struct ib_device *device)
 	return vectors;
 }
 
-/* Returns the group of a vector whose interrupt is handled in @node. @nodes are those that the
- * owner of a connection prefers, or NULL.
+/* Returns the group (cv_group, see core/spread.c) of a vector whose interrupt is handled in @node.
+ * @nodes are the nodes that the owner of the connection prefers, or NULL.
  */
 static int rpcrdma_vector_group(const struct rpcrdma_vectors *vectors,
 				const nodemask_t *nodes, int node)
@@ -130,10 +128,11 @@ static int rpcrdma_vector_group(const struct rpcrdma_vectors *vectors,
 /**
  * rpcrdma_vector_take - choose the completion vector of a connection
  * @conn: connection that has joined its device, and has no vector
- * @nodes: NUMA nodes whose processors should handle its completions; NULL for near_node
+ * @nodes: NUMA nodes whose processors should handle its Receives; NULL if the parameter near_node
+ *	decides. If near_node is -2, @nodes is ignored.
  *
- * Sets cn_vector. rpcrdma_vector_give() undoes this. Like the RDMA core, this function uses no more
- * vectors than there are processors.
+ * Sets cn_vector and cn_cv. rpcrdma_vector_give() gives the vector back. Like the RDMA core, this
+ * function uses no more vectors than there are processors.
  *
  * Context: process; sleeps.
  */
@@ -175,9 +174,9 @@ void rpcrdma_vector_give(struct rpcrdma_conn *conn)
 }
 
 /**
- * rpcrdma_vector_learn - the completions of a vector are handled on another processor than before
+ * rpcrdma_vector_learn - record a new processor of a vector
  * @conn: connection, one of whose Receives is being handled
- * @cpu: processor
+ * @cpu: processor that handles it; not the one that handled the connection's previous Receive
  *
  * Only rpcrdma_vector_seen() calls this.
  *

@@ -4,10 +4,10 @@
  *
  * A work item that is waiting for its turn has WORK_STRUCT_PENDING_BIT set, and nobody can
  * queue it a second time. So if a work item is in no queue but has this bit, it can never be
- * queued. It must not be cancelled, flushed or modified any more: these functions would wait
- * for the owner of the bit to make progress. INIT_WORK() makes the item usable again.
+ * queued. It must not be cancelled or modified (mod_delayed_work()) any more: these functions would
+ * wait for ever until the bit is cleared. INIT_WORK() makes the item usable again.
  *
- * A disabled item has no function, so that it can be recognised.
+ * The member func of a disabled item is NULL, so that the item can be recognised.
  */
 #ifndef RPCRDMA_COMPAT_DISABLE_WORK_H
 #define RPCRDMA_COMPAT_DISABLE_WORK_H
@@ -21,7 +21,9 @@ static inline bool rpcrdma_compat_claim_work(struct work_struct *work)
 				 work_data_bits(work));
 }
 
-/* The item may have been queued and started between the cancelling and the claim. */
+/* The item may have been queued and started after it was cancelled and before the bit was taken.
+ * So wait until it has ended.
+ */
 static inline void rpcrdma_compat_bury_work(struct work_struct *work)
 {
 	flush_work(work);

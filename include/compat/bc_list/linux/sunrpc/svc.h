@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The queue of callbacks of older kernels: a list with a lock. The threads of the NFS
- * client that execute callbacks sleep in sv_cb_waitq, and take the first callback of the list.
+ * In older kernels, the queue of callbacks (sv_cb_list) is a list with a lock. The threads of the
+ * NFS client that execute callbacks sleep in sv_cb_waitq, and take the first callback of the list.
  */
 #ifndef RPCRDMA_COMPAT_BC_LIST_H
 #define RPCRDMA_COMPAT_BC_LIST_H
@@ -27,7 +27,9 @@ static inline void lwq_enqueue(struct list_head *entry,
 	spin_unlock_bh(&serv->sv_cb_lock);
 }
 
-/* lwq_enqueue() has woken a thread. This is a macro, because 6.6 has such a function, too. */
+/* Does nothing, because lwq_enqueue() has already woken a thread. This is a macro, because Linux
+ * 6.6 has a function of this name.
+ */
 #define svc_pool_wake_idle_thread(pool)	((void)(pool))
 
 #endif /* RPCRDMA_COMPAT_BC_LIST_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Older kernels can set only single allocation flags of a task, each with its own function. */
+/* Older kernels have a function for each allocation flag of a task, and none for several flags. */
 #ifndef RPCRDMA_COMPAT_MEMALLOC_FLAGS_H
 #define RPCRDMA_COMPAT_MEMALLOC_FLAGS_H
 

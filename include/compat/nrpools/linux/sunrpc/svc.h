@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* In older kernels, each service has the number of its pools. */
+/* In older kernels, the number of a service's pools is a member of struct svc_serv. */
 #ifndef RPCRDMA_COMPAT_NRPOOLS_H
 #define RPCRDMA_COMPAT_NRPOOLS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* For each Call, sunrpc of older kernels asks the transport whether the client's port is
- * privileged. RDMA has no privileged ports.
+ * privileged. RDMA has no privileged ports, so the answer is always yes.
  */
 #ifndef RPCRDMA_COMPAT_SECURE_PORT_H
 #define RPCRDMA_COMPAT_SECURE_PORT_H
