@@ -37,8 +37,8 @@ struct rpcrdma_budget {
  * struct rpcrdma_borrower - what all connections of one client have borrowed of a budget
  * @bo_list: link in bg_borrowers; valid only if @bo_accounts is not 0
  * @bo_accounts: number of open accounts
- * @bo_known: number of those on whose connections the client has become known. The client is known
- *	if this is not 0
+ * @bo_known: number of open accounts on whose connections the client has become known. The client
+ *	is known if this is not 0
  * @bo_lent: number of bytes that all its accounts have borrowed
  */
 struct rpcrdma_borrower {
@@ -52,9 +52,9 @@ struct rpcrdma_borrower {
  * struct rpcrdma_account - what one connection holds of a budget
  * @ba_borrower: the client; NULL if the account is not open
  * @ba_known: the client has become known on this connection
- * @ba_base: number of bytes that were not borrowed. If the client is not known, these are all that
- *	the account holds. On the first account of a known client, they are what it held when the
- *	client became known, or the least that it has held since. On other accounts, this is 0
+ * @ba_base: number of bytes that do not count as borrowed. If the client is not known, these are
+ *	all bytes that the account holds. On the first account of a known client, this is the least
+ *	that the account has held since the client became known. On other accounts, it is 0
  * @ba_held: number of bytes that the account holds
  */
 struct rpcrdma_account {

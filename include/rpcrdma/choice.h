@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The choice whether the item of a Call (its DDP-eligible data; rtx.h) goes by Sends or by RDMA
- * Read.
+ * The choice of how the item of a Call (its DDP-eligible data, see rtx.h) travels: by Sends or by
+ * RDMA Read.
  */
 #ifndef RPCRDMA_CHOICE_H
 #define RPCRDMA_CHOICE_H

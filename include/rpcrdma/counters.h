@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Event counters of the whole module, per CPU, never reset. They are shown in
- * /sys/kernel/debug/rpcrdma/counters, one "name value" line for each. Every message that is
- * dropped or refused is counted. Documentation/admin.rst says what each counter counts.
+ * The event counters of the whole module. They are per CPU and never reset. The file
+ * /sys/kernel/debug/rpcrdma/counters shows them, with one line "name value" for each. Every message
+ * that is dropped or refused is counted. Documentation/admin.rst says what each counter counts.
  */
 #ifndef RPCRDMA_COUNTERS_H
 #define RPCRDMA_COUNTERS_H

@@ -12,7 +12,7 @@
  * struct rpcrdma_window - a requester's credits in one direction
  * @wn_requested: number of credits requested, which is the number of Replies that can be
  *	received at the same time
- * @wn_granted: latest grant in force, 1 to @wn_requested
+ * @wn_granted: number of credits granted at present, 1 to @wn_requested
  * @wn_owed: number of Calls whose RPCs were given up (ended before the Reply came) and whose
  *	Replies still have not come. Each of these Calls still uses its first credit.
  * @wn_more: number of credits that Calls use beyond one credit each. Only a Call that is a

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Groups: one RPC message in several transmissions. How a receiver assembles a group,
- * and when a sender may send one. Only numbers are handled here, no buffers. See rtx.h for
- * the terms. A *data part* is the placed data in one transmission.
+ * Groups: one RPC message in several transmissions. core/group.c decides how a receiver
+ * assembles a group, and when a sender may send one. It handles numbers, not buffers. See rtx.h
+ * for the terms. A *data part* is the placed data in one transmission.
  */
 #ifndef RPCRDMA_GROUP_H
 #define RPCRDMA_GROUP_H

@@ -207,7 +207,7 @@ static inline void rpcrdma_msg_copy(const struct rpcrdma_msg_in *msg,
 /**
  * rpcrdma_msg_push - add a message to a list of arrived messages, without a lock
  * @msg: message that came through ops->receive()
- * @list: list; the message becomes the first of it
+ * @list: list; the message becomes its first entry
  *
  * Implies a full barrier.
  *

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Paths: from which addresses, and to which addresses of a server, the connections of a client
- * are made, as the administrator has written it down.
+ * Paths: the addresses from which a client connects, and the addresses of the server to which it
+ * connects. The administrator writes them into the table of paths (client/paths.c).
  */
 #ifndef RPCRDMA_PATHS_H
 #define RPCRDMA_PATHS_H
@@ -40,7 +40,7 @@ enum rpcrdma_addr_family {
 /**
  * struct rpcrdma_addr - an address without a port, or an interface
  * @ad_family: an enum rpcrdma_addr_family. %RPCRDMA_ADDR_NONE means an interface if @ad_dev
- *	is not empty, otherwise every destination.
+ *	is not empty. Otherwise it means "default": every destination without a line of its own.
  * @ad_bytes: the address as it is sent; the bytes that the family does not use are 0
  * @ad_dev: name of an interface, or the scope of an IPv6 address; the rest is filled with NULs
  */

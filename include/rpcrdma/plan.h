@@ -151,14 +151,14 @@ struct rpcrdma_plan {
 /*
  * Foreign pages: the CPU must not access the memory that these pages stand for, because it is
  * memory of another device (client/foreign.c). The rule for them is here, and nowhere else: an
- * item in foreign pages goes in a chunk of its own, and the inline part of a message never comes
- * near them. All other forms are excluded:
+ * item in foreign pages goes in a chunk of its own, and no inline part of a message is read from
+ * or written to these pages. All other forms are excluded:
  *
  * - Inline and in a group, an item is copied, or the device of the connection reads it from pages
  *   that were mapped like ordinary memory.
  * - A Long Call or a Long Reply may have to be copied to other pages (client/bounce.c). Besides,
- *   the data of a Long Reply is where the server has put it. sunrpc moves it to the beginning of
- *   the pages if the Reply's head is shorter than expected.
+ *   if the head of a Long Reply is shorter than expected, its data does not begin at the first
+ *   page, and sunrpc moves the data there.
  *
  * If an item can have no chunk of its own, the RPC fails.
  */
@@ -168,7 +168,7 @@ struct rpcrdma_plan {
  * @plan: plan of the Call
  *
  * Context: any.
- * Return: true if the plan is impossible for foreign pages.
+ * Return: true if it may, so that the plan must not be used for foreign pages.
  */
 static inline bool rpcrdma_plan_touches_call(const struct rpcrdma_plan *plan)
 {
@@ -180,7 +180,7 @@ static inline bool rpcrdma_plan_touches_call(const struct rpcrdma_plan *plan)
  * @plan: plan of the Call
  *
  * Context: any.
- * Return: true if the plan is impossible for foreign pages.
+ * Return: true if it may, so that the plan must not be used for foreign pages.
  */
 static inline bool rpcrdma_plan_touches_reply(const struct rpcrdma_plan *plan)
 {
@@ -196,7 +196,7 @@ static inline bool rpcrdma_plan_touches_reply(const struct rpcrdma_plan *plan)
  * A server that has been offered a Write chunk may have put the item inline nevertheless.
  *
  * Context: any.
- * Return: true if the Reply must not be accepted if the pages are foreign.
+ * Return: true if it does, so that the Reply must not be accepted when the pages are foreign.
  */
 static inline bool rpcrdma_plan_touches_pages(u32 page_len, u32 written,
 					      u32 rest)

@@ -20,7 +20,7 @@
  * @rt_longer: number of late probes in a row: probes that took over a quarter longer than the
  *	estimate. It becomes 0 when a probe or an answer is not late, or when the estimate is
  *	raised.
- * @rt_least: time in microseconds of the quickest of these probes
+ * @rt_least: time in microseconds of the quickest probe that @rt_longer counts
  * @rt_ask: time in nanoseconds. Only an answer that took less may change the estimate or reset
  *	@rt_longer, see rpcrdma_rtt_asks(). At first @rt_ask is 0, so the caller has to
  *	report the first answer without calling rpcrdma_rtt_asks().
@@ -36,8 +36,8 @@ struct rpcrdma_rtt {
 
 /* Returns whether the caller should report to rpcrdma_rtt_heard() an answer that took @ns
  * nanoseconds. This function is called for each answer, so it makes only one comparison. After
- * a probe it returns true until the next report. The probe may have changed the estimate, and
- * the caller learns of that when it reports an answer.
+ * a probe, it returns true until an answer is reported, whatever time the answer took: the probe
+ * may have changed the estimate, and the caller notices a change only when it reports an answer.
  */
 static inline bool rpcrdma_rtt_asks(const struct rpcrdma_rtt *rtt, u64 ns)
 {

@@ -39,8 +39,8 @@
  */
 #define RPCRDMA_CLIENT_SPARE	16u
 
-/* To drain a queue, one work request is posted: when this marker completes, the device no longer
- * works on any earlier work request
+/* Number of work requests that draining a queue takes: the drain marker. When the marker
+ * completes, the device no longer works on any earlier work request.
  */
 #define RPCRDMA_DRAIN_WRS	1u
 
@@ -71,8 +71,8 @@
  * @dc_signal_max: length in bytes up to which an RDMA Write costs less if it is signaled
  * @dc_unsignaled_max: maximum length in bytes of an unsignaled Send. If a longer Send is
  *	unsignaled, the device may still read its buffer after a later Send has completed.
- * @dc_softirq: the driver reports completions in an interrupt or a softirq. If not, it does so in a
- *	worker of its own, and a softirq would need another task (ksoftirqd).
+ * @dc_softirq: the driver reports completions of Receives in an interrupt or a softirq. If not, it
+ *	does so in a worker of its own; a softirq raised there might have to wait for ksoftirqd.
  * @dc_splits_lists: if two tasks post lists of work requests at the same time, the device may mix
  *	the two lists
  */

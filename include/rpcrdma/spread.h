@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Spreading connections over the completion vectors of a device, which are its interrupts. */
+/* Divides connections among the completion vectors (interrupts) of a device. */
 #ifndef RPCRDMA_SPREAD_H
 #define RPCRDMA_SPREAD_H
 
@@ -13,8 +13,8 @@
  * @cv_conns: number of connections whose completion queues use the vector
  * @cv_cpu: processor that handles the vector's interrupt. rpcrdma_spread_choose() does not read
  *	it
- * @cv_group: number of the group to which the vector belongs, or %RPCRDMA_CV_UNWANTED. Groups get
- *	equally many connections
+ * @cv_group: number of the group to which the vector belongs, or %RPCRDMA_CV_UNWANTED. All groups
+ *	get the same number of connections
  */
 struct rpcrdma_cv {
 	u32	cv_conns;

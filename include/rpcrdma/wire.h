@@ -90,7 +90,7 @@
 #define RPCRDMA_READ_SEG_LEN	24u	/* item-follows word, position, segment */
 #define RPCRDMA_CHUNK_LEN	8u	/* item-follows word and segment count */
 
-/* Limits of what a receiver accepts, see G-32 */
+/* Limits of what our decoders accept. The protocol has no such limits (G-32). */
 #define RPCRDMA_MAX_CHUNKS	16u	/* chunks in a list */
 #define RPCRDMA_MAX_SEGS	64u	/* segments in a chunk */
 

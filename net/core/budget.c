@@ -3,42 +3,42 @@
  * Budgets: how much memory each connection of a server may have. This file only computes. Its
  * caller, server/budget.c, locks the budget, and knows what the memory is used for.
  *
- * A connection may hold the buffers of its Receives and Sends for as long as it exists, because a
- * posted Receive cannot be taken back from a client that sends nothing. The account of a connection
- * says how many bytes these buffers have. Pages with the data of Calls are not in the accounts,
- * because they are freed when the Call has been executed.
+ * Each connection has an account, which says how many bytes the buffers of its Receives and Sends
+ * have. A connection may hold these buffers for as long as it exists, because a posted Receive
+ * cannot be taken back from a client that sends nothing. Pages with the data of Calls are in no
+ * account, because they are freed when the Call has been executed. All accounts together may hold
+ * three quarters of the budget. The other quarter is left for these pages.
  *
  * The memory with which a connection begins is never refused. On the first connection of a client,
- * it does not count as borrowed. On the others it does, and all other memory counts as borrowed,
- * too. What can be borrowed is what the memory that does not count as borrowed leaves of the
- * accounts' part of the budget. So a client that may borrow half as much as another also gets
- * about half as many credits.
+ * this memory does not count as borrowed. On the client's other connections it does. All further
+ * memory counts as borrowed. What can be borrowed are the three quarters, less the memory that does
+ * not count as borrowed.
  *
- * All accounts together may hold three quarters of the budget. The other quarter is left for pages.
+ * Among clients. All connections of a client borrow together, so a client gets no more by opening
+ * more of them. Half of what can be borrowed is divided equally among the known clients
+ * (svc_rdma_is_known()). This share is set aside for each client, even if the client does not use
+ * it. Three eighths are lent beyond the shares, to whoever asks first. The last eighth is left for
+ * Sends, which are never refused (server/budget.c).
  *
- * Among clients. A client may have several connections. What counts here is what all of them borrow
- * together, so that a client gets no more by opening more of them. One half of what can be borrowed
- * is divided equally among the known clients (svc_rdma_is_known()). The share of a client is set
- * aside for it, even if it does not use its share. Three eighths are lent to whoever asks first.
- * (An eighth is left for Sends, which are never refused, see server/budget.c.) But a client may
- * have no more beyond its share than it leaves free. So it takes many clients to exhaust these, and
- * a few busy clients divide them about equally. Less is free when others borrow or new clients
- * connect. Then a client may have more beyond its share than is free. As soon as it can, it gives
- * back as much as makes the two equal.
+ * A client may borrow no more beyond its share than it leaves free of the three eighths. So it
+ * takes many clients to exhaust them, and a few busy clients divide them about equally. When others
+ * borrow or new clients connect, less is free, and a client may have more beyond its share than is
+ * free. As soon as the client can, it gives back as much as makes these two amounts equal.
  *
- * Let N clients be connected, then borrow one after the other, and give nothing back. The last one
- * still gets its share, which is at least half of what each has on average.
+ * For example, N clients are connected, borrow one after the other, and give nothing back. The last
+ * client still gets its share, which is at least half of what a client has borrowed on average.
  *
  * Among the connections of a client. What the client has borrowed and may still borrow is divided
- * equally among the connections on which it is known. NFS spreads the Calls of a mount equally over
- * its connections (nconnect). A connection may have more than its part, for example after another
- * connection was opened. If the client has to give back memory, it comes from such connections.
- * Otherwise the connection keeps its surplus as long as the client may still borrow at least as
- * much. If the client may borrow less, the connection gives back half of the difference.
+ * into equal parts, one for each connection on which the client is known. NFS spreads the Calls of
+ * a mount equally over its connections (nconnect). A connection may have more than its part, for
+ * example after another connection was opened. If the client has to give back memory, such
+ * connections give it back. Otherwise such a connection keeps its surplus as long as the client may
+ * still borrow at least as much. If the client may borrow less, the connection gives back half of
+ * the difference.
  *
- * An unknown client borrows nothing, and has no share. The memory that its connection needs at
- * first is not refused: every client is unknown at first, and sunrpc limits the number of
- * connections of unknown clients.
+ * An unknown client has no share, and borrows nothing. The memory with which its connections begin
+ * is not refused, because every client is unknown at first. sunrpc limits the number of connections
+ * of unknown clients, and so also this memory.
  *
  * See G-39 in decisions.rst.
  */
@@ -64,8 +64,8 @@ static u64 rpcrdma_budget_most(const struct rpcrdma_budget *budget)
 	return budget->bg_limit - budget->bg_limit / 4;
 }
 
-/* Returns how many bytes all accounts together may borrow: what the memory that nobody has borrowed
- * leaves.
+/* Returns how many bytes all accounts together may borrow: what they may hold, less the memory that
+ * does not count as borrowed.
  */
 static u64 rpcrdma_budget_loans(const struct rpcrdma_budget *budget)
 {
@@ -78,8 +78,7 @@ static u64 rpcrdma_budget_loans(const struct rpcrdma_budget *budget)
  * @budget: budget
  *
  * Context: any; the caller serialises.
- * Return: number of bytes that the client can borrow. If no client is known, the share that the
- *	first one will have.
+ * Return: number of bytes. If no client is known, the share that the first one will have.
  */
 u64 rpcrdma_budget_share(const struct rpcrdma_budget *budget)
 {
@@ -89,7 +88,7 @@ u64 rpcrdma_budget_share(const struct rpcrdma_budget *budget)
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_budget_share);
 
 /* Returns how many bytes may still be borrowed beyond shares. An eighth of the loans is left for
- * what is never refused. Otherwise it would be taken from the shares of others.
+ * Sends, which are never refused. Otherwise Sends would take memory from the shares of others.
  */
 static u64 rpcrdma_budget_free(const struct rpcrdma_budget *budget)
 {
@@ -184,8 +183,8 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_account_open);
  * @budget: budget
  * @account: open account
  *
- * The first such account of a client gives the client a share. What this account holds now counts
- * as not borrowed.
+ * The first such account of a client gives the client a share, and what this account holds now does
+ * not count as borrowed. On every other account of the client, all memory counts as borrowed.
  *
  * Context: any; the caller serialises. Takes time in proportion to the number of clients.
  */
@@ -215,8 +214,8 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_account_know);
  *
  * No value is refused. A caller that borrows has to respect rpcrdma_account_room().
  *
- * Context: any; the caller serialises. If the amount changes that was not borrowed, this takes time
- *	in proportion to the number of clients.
+ * Context: any; the caller serialises. If the amount that does not count as borrowed changes, this
+ *	takes time in proportion to the number of clients.
  */
 void rpcrdma_account_set(struct rpcrdma_budget *budget,
 			 struct rpcrdma_account *account, u64 held)
@@ -276,7 +275,9 @@ static u64 rpcrdma_borrower_room(const struct rpcrdma_budget *budget,
 	       rpcrdma_budget_rest(rpcrdma_budget_free(budget), beyond) / 2;
 }
 
-/* Returns half of @more, rounded up: an excess of @more that is given back makes as much free. */
+/* Returns half of @more, rounded up. If an amount is too large by @more, it is enough to give back
+ * half of that, because the limit rises by as much as is given back.
+ */
 static u64 rpcrdma_budget_half(u64 more)
 {
 	return more - more / 2;

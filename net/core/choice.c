@@ -5,15 +5,15 @@
  *
  * Sends save a round trip, a second wakeup of a server thread, registration and invalidation.
  * But each transmission (Send of the Call) beyond the first has a cost. So each connection has a
- * size up to which Sends are better. Unless the administrator sets this size, it depends only on
- * the round trip and on the limits of the two ends. It is computed when these change, so a Call
- * needs only one comparison.
+ * size of item up to which Sends are better. Unless the administrator sets this size, it depends
+ * only on the round trip and on the limits of the two ends. It is computed when the round trip or a
+ * limit changes, so each Call needs only one comparison.
  *
  * The cost of a further transmission is counted in full, as if no part of it overlapped with
  * other work. Either the work or the time that Sends save must outweigh the cost of all
  * further transmissions; work and time are not added. The time that a further transmission
- * really adds is a fifth of its cost, or less. So Sends take no longer than an RDMA Read even
- * if the round trip is only a fifth of its estimate. The estimate can be that wrong if every
+ * really adds is at most a fifth of its cost. So Sends take no longer than an RDMA Read even if
+ * the real round trip is only a fifth of the estimate. The estimate can be that far off if every
  * answer of the server was slow.
  *
  * If the estimate is %RPCRDMA_CHOICE_FAR or more, the costs are not compared: such a round trip
@@ -42,11 +42,11 @@
 #define RPCRDMA_CHOICE_PAGE	4096u
 #define RPCRDMA_CHOICE_NSECS	1000u	/* in a microsecond */
 
-/* The figures of rtx.rst 6.1, with one nanosecond for one instruction. cc_more (c in rtx.rst) is
- * the work for a further transmission: 5000 instructions. The time that the transmission really
- * adds is less. cc_copy is the cost of copying 4K at both ends. cc_saved (F) was measured on siw:
- * about what one Send saves if it replaces an RDMA Read. It is equal to the cost of 6 further
- * transmissions. cc_wake (w) and cc_register (g) are the lowest estimates of rtx.rst.
+/* The figures of rtx.rst 6.1, with one nanosecond for one instruction. (rtx.rst calls cc_more c,
+ * cc_saved F, cc_wake w, and cc_register g.) cc_more is the work for a further transmission: 5000
+ * instructions. The time that the transmission really adds is less. cc_saved is about what a Send
+ * saved on siw when it replaced an RDMA Read. cc_wake and cc_register are the lowest estimates of
+ * rtx.rst.
  */
 const struct rpcrdma_choice_costs rpcrdma_choice_costs = {
 	.cc_more	= 5000,

@@ -13,9 +13,9 @@
  * 3.4.5.2). The length of an item does not include the roundup, but the room that the item
  * takes in the stream does, and is a multiple of four.
  *
- * This file knows no pages, no memory regions and no upper layer. It trusts a received header only
- * in what the codec has checked, for example that the segments exist and the sum of their lengths
- * does not overflow.
+ * This file knows nothing of pages, memory regions or upper layers. Of a received header, it trusts
+ * only what the codec has checked, for example that the segments exist and that the sum of their
+ * lengths does not overflow.
  *
  * See RFC 8166 3.4, 4.3; G-03 to G-06, G-34, G-35.
  */
@@ -277,10 +277,10 @@ static bool rpcrdma_cred_wraps(u32 flavor, const u8 *cred, u32 len)
  * @len: length of @msg in bytes
  * @max_head: length in bytes of the longest head that upper layers can handle
  *
- * The head is that of an xdr_buf. The RPC layers expect the RPC header in one piece, so the
- * head must not end inside the RPC header. No client has a reason to send data that begins
- * there. If GSS protects the arguments, they are checked or decrypted in place. Then the client
- * must not decide where the head ends, and normally sends no chunk (G-27).
+ * The head of the xdr_buf would end where the data begins. sunrpc expects the whole RPC header in
+ * the head. A Call whose data begins inside the RPC header makes no sense, but a peer can send one.
+ * If GSS protects the arguments, they are verified or decrypted in place, so the client must not
+ * decide how the xdr_buf is divided. Clients normally send no chunk then (G-27).
  *
  * Context: any.
  * Return: false if the Call has to be rebuilt as one stream.

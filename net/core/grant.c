@@ -7,7 +7,7 @@
  * allows. No message tells the responder what the requester has received. So the Receives for the
  * old grant must stay until the responder can conclude that the requester knows the smaller grant.
  *
- * It concludes that as follows. Let T be the time when the last message with the old grant is
+ * The conclusion is this. Let T be the time when the last message with the old grant is
  * posted. All messages posted after T have the smaller grant. A connection delivers messages in
  * order. Until the requester receives one of these messages, the Calls that are unanswered at T,
  * and those that it still sends, take no more credits than the old grant. So if Calls that arrive
@@ -15,13 +15,13 @@
  * sent the last of these Calls, its unanswered Calls were within the smaller grant, and they stay
  * within it.
  *
- * A Call is counted when the responder looks at it. It may have arrived before T. That does no
- * harm, because the Call is unanswered at T.
+ * A Call is counted when the responder looks at it. A Call that is counted after T may have arrived
+ * before T. That does no harm, because the Call is unanswered at T.
  *
- * A requester may ignore the grant in a Reply if it has given up the RPC, and send another Call
- * nevertheless. So this file waits until Calls have taken more than twice the old grant. This is
- * not enough if the requester has given up as many RPCs in a row as the old grant has credits. If
- * it then uses all of its old grant at once, the connection is lost.
+ * A requester that has given up an RPC may ignore the grant in its Reply, but still send another
+ * Call. So this file waits until Calls have taken more than twice the old grant. This is not enough
+ * if the requester has given up as many RPCs in a row as the old grant has credits. If the
+ * requester then uses all of the old grant at once, the connection is lost.
  *
  * If the requester sends no Calls, the Receives stay: see G-39 in decisions.rst.
  *

@@ -12,11 +12,10 @@
  * or to pass the message on, and what to answer. It allocates no memory, however a peer divides its
  * message (RTX-84).
  *
- * The answer to a broken group is sent when the last of its transmissions has arrived, or a
- * message that belongs to no group or to another one. The answer returns the credits of all
- * transmissions, so their Receives must be posted again first (RTX-50). Numbers from a peer
- * are compared with limits before they are used. Sums that could overflow are computed in 64
- * bits.
+ * The answer to a broken group is sent when the last transmission of the group has arrived, or a
+ * message that does not belong to the group. The answer returns the credits of all transmissions,
+ * so their Receives must be posted again first (RTX-50). Numbers from a peer are compared with
+ * limits before they are used. Sums that could overflow are computed in 64 bits.
  *
  * The rest of this file chooses forms: whether a Call may be sent as a group or takes base
  * form, which is version 2 without the extension, and which form its Reply takes.

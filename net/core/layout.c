@@ -7,8 +7,8 @@
  * and stream, and then segments for the data of items. A sender puts data where the segments
  * are, and continues in the segments of the next transmission. The data in one transmission is
  * a data part. Segments are numbered consecutively through the whole group, and only this number
- * identifies a segment (RTX-55). Each item begins at the start of a segment, and follows the
- * item before it without a free segment. So each of its bytes has one place, which both ends
+ * identifies a segment (RTX-55). Each item begins at the start of the segment that follows the last
+ * segment of the item before it. So each byte of an item has exactly one place, which both ends
  * compute in the same way. Between the end of an item and the end of its last segment there may
  * be a gap.
  *

@@ -6,10 +6,9 @@
  *
  *	<address>|default [src=<source>,...] [dst=<address>,...] [tos=N] [ack_timeout=N]
  *
- * A source is an address or an interface. An IPv6 address may have a scope (fe80::1%eth0). A
- * link-local one must have it.
- * "default" is for the destinations that have no line of their own. It names no addresses,
- * because each destination has others.
+ * A source is an address or an interface. An IPv6 address may have a scope (fe80::1%eth0), and a
+ * link-local address must have one. The line "default" is for all destinations that have no line of
+ * their own. It may name interfaces, but no addresses, because these differ for each destination.
  *
  * Connection K of a destination begins with path K. If that path fails, the connection takes
  * the next one. Connections with the same first path take different next ones, so that their
@@ -75,7 +74,9 @@ static bool rpcrdma_word_has_letter(const struct rpcrdma_word *word)
 	return false;
 }
 
-/* A name without a letter, or with a colon, is rather an address with a mistake. */
+/* Can the word be the name of an interface? A word without a letter, or with a colon or a slash, is
+ * more likely a mistyped address.
+ */
 static bool rpcrdma_word_is_dev(const struct rpcrdma_word *word)
 {
 	struct rpcrdma_word rest = *word, part;
@@ -118,7 +119,7 @@ static bool rpcrdma_addr_parse6(struct rpcrdma_addr *addr,
 	       (!scoped || rpcrdma_addr_dev(addr, &scope));
 }
 
-/* Neither multicast, nor broadcast, nor unspecified */
+/* Returns false for multicast, broadcast and 0.0.0.0/8. */
 static bool rpcrdma_addr_is_host4(const u8 *bytes)
 {
 	static const u8 broadcast[] = { 0xff, 0xff, 0xff, 0xff };
@@ -127,7 +128,9 @@ static bool rpcrdma_addr_is_host4(const u8 *bytes)
 	       memcmp(bytes, broadcast, sizeof(broadcast));
 }
 
-/* Likewise. A link-local address says nothing without its interface. */
+/* Returns false for multicast, for the unspecified address, and for a link-local address without
+ * its interface.
+ */
 static bool rpcrdma_addr_is_host6(const struct rpcrdma_addr *addr)
 {
 	static const struct rpcrdma_addr unspecified;
@@ -166,9 +169,9 @@ bool rpcrdma_addr_same(const struct rpcrdma_addr *a,
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_addr_same);
 
-/* Reads a list into @list, which must be empty. The netid of a mount ("rdma" or "rdma6") says the
- * family of its server, so all addresses of a line must be of @family. Interfaces have no
- * family. For "default", no family is the right one.
+/* Reads a list into @list, which must be empty. The netid of a mount ("rdma" or "rdma6") determines
+ * the family of its server's address, so all addresses of a line must be of @family. Interfaces
+ * have no family. For "default", @family is %RPCRDMA_ADDR_NONE, which refuses every address.
  */
 static int rpcrdma_paths_list(struct rpcrdma_addr *list, u8 *count,
 			      struct rpcrdma_word *rest, u8 family, bool dev)
@@ -271,7 +274,7 @@ int rpcrdma_paths_parse(struct rpcrdma_paths *paths, const char *line,
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_paths_parse);
 
-/* Returns the path that a connection tries as number @nth, counted from 0. */
+/* Returns the path that connection @number tries at position @nth, counted from 0. */
 static u32 rpcrdma_path_nth(u32 count, u32 number, u32 nth)
 {
 	u32 home = rpcrdma_path_home(count, number);

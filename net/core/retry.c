@@ -7,8 +7,8 @@
  * XID, so a server that has already executed the Call answers from its reply cache (G-23).
  * There is one remedy for each of these five errors, and it is tried once for an RPC. The
  * errors that reject a Call in the form of the round-trip extension have one remedy in
- * common: base form, which is version 2 without the extension (RTX-88, RTX-89). So an RPC is
- * sent at most seven times, whatever errors a server sends.
+ * common: base form, which is version 2 without the extension (RTX-88, RTX-89). So with six
+ * remedies, an RPC is sent at most seven times, whatever errors a server sends.
  *
  * The numbers in an error have to make sense. A chunk size that the server asks for must be
  * larger than the Call offered, and no larger than the upper layer has room for. A maximum

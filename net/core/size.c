@@ -4,9 +4,9 @@
  * device.
  *
  * Client and server ask this file for the sizes of each connection. If the device refuses to make
- * such queues, they ask again with smaller numbers. This file calls no verbs: struct
- * rpcrdma_device_caps has the limits, in which quirks of particular devices are already taken
- * into account.
+ * queues of these sizes, they ask again with smaller numbers. This file calls no verbs: struct
+ * rpcrdma_device_caps contains the limits, and these already take quirks of particular devices into
+ * account.
  *
  * These functions compute what the wanted number of requests needs. If the device has less,
  * they lower the number of requests. The room that one RPC of the largest payload needs is never
@@ -111,12 +111,12 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_size_mrs);
  * @page_sizes: page sizes of the device, one bit each (page_size_cap of the RDMA core)
  * @page_size: size of a page of the kernel in bytes, a power of two
  *
- * A device is told where each page of a region begins, and how large the pages are. A driver may
- * accept a page size that its device does not support. irdma does, and treats the pages as pages of
- * 4096 bytes, so a peer could access bytes outside the region.
+ * To register a region, a device is told where each page begins, and how large the pages are. A
+ * driver may accept a page size that its device does not support. irdma does so, and treats the
+ * pages as pages of 4096 bytes. A peer could then access bytes outside the region.
  *
  * Context: any.
- * Return: false if no region with pages of this size must be registered.
+ * Return: false if regions with pages of this size must not be registered.
  */
 bool rpcrdma_size_can_register(u64 page_sizes, u32 page_size)
 {
@@ -331,7 +331,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_size_client);
  *
  * A chunk has at most %RPCRDMA_CLIENT_SEGS segments. Two of them are left for what a chunk
  * contains besides the item: head and tail of a long message, or the roundup of version 1.
- * The item may begin inside a page, and then touches one page more than its size tells.
+ * The item may begin inside a page, and then touches one page more than its size alone requires.
  *
  * Context: any.
  * Return: number of bytes; may be more than any RPC has.
@@ -347,8 +347,8 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_size_client_payload);
  * @caps: what the device can do
  * @sizes: the other sizes of the connection, which take precedence
  *
- * The receive queue must have room for spare Receives in addition to all others. They are
- * added when a Call first offers some (RTX-65, RTX-98).
+ * The receive queue must have room for spare Receives in addition to all others. Spare Receives
+ * are made only when a Call first offers some of them for its Reply (RTX-65, RTX-98).
  *
  * Context: any.
  * Return: the number; 0 if there is no room, and long Replies use chunks.

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The choice of a completion vector for a new connection. All completions of a connection are
- * handled where the interrupt of its vector is handled, and there sunrpc chooses the threads that
- * serve it. So the choice decides which part of a machine works for a connection.
+ * The choice of a completion vector for a new connection. The Receives of a connection are
+ * handled by the processor that handles the interrupt of its vector. At a server, sunrpc then wakes
+ * a thread of the pool to which this processor belongs. So the choice decides which part of a
+ * machine works for a connection.
  *
- * Vectors whose processors are in the same NUMA node are a group. The groups share connections
- * equally, however many vectors each of them has: a server has equally many threads in each node.
- * In a group, the vectors share connections equally.
+ * Vectors whose processors are in the same NUMA node are a group. Connections are divided equally
+ * among the groups, however many vectors a group has, because a server with a pool of threads for
+ * each node normally has as many threads in each. In a group, connections are divided equally among
+ * the vectors.
  *
  * This file does not know where a vector's interrupt is handled, or why a vector is unwanted: see
  * verbs/vector.c. See G-43.
@@ -36,8 +38,8 @@ static u64 rpcrdma_spread_rank(const struct rpcrdma_cv *cvs, u32 count, u32 v)
  * rpcrdma_spread_choose - choose the completion vector of a new connection
  * @cvs: vectors of the device
  * @count: number of vectors, at least 1
- * @first: of equally good vectors, the first one from this index on is chosen, in the order of
- *	indices. Behind the last vector, the order continues with the first one.
+ * @first: index at which the search begins. It goes on with index 0 after the last vector. Of
+ *	equally good vectors, the one that is found first is chosen.
  *
  * Context: any; the caller serialises.
  * Return: the index of a vector: in the group with the fewest connections, the one with the

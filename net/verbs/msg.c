@@ -48,7 +48,7 @@ void rpcrdma_msg_give_more(struct rpcrdma_msg_in *msg,
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_msg_give_more);
 
 /**
- * rpcrdma_msg_renew - replace each block of a message that somebody else still holds
+ * rpcrdma_msg_renew - replace each block of pages of a message that other code still holds
  * @msg: message that came through ops->receive(), of a connection that is not being
  *	closed
  *

@@ -3,13 +3,13 @@
  * The wire: which combinations of chunk lists and RPC message make sense.
  *
  * The rules here are the same in every version (version-two 3.3, 10.1). Versions differ
- * in what surrounds the lists, in how a message tells its direction, and in what a
- * responder answers. These differences are in wire/v1.c, wire/v2.c and wire/rtx.c, which call
+ * in the words around the lists, in how a message shows its direction, and in the errors that a
+ * responder sends. These differences are in wire/v1.c, wire/v2.c and wire/rtx.c, which call
  * this file, and in wire/v2_error.c. RDMA_MSG and RDMA_NOMSG have the same numbers in all
  * versions. This file uses their version 1 names. RDMA2_RTX_MSG is judged like RDMA_MSG.
  *
- * A Call or a Reply that breaks a rule is not sent. If it is received, its verdict says which
- * rule it breaks. No state is kept.
+ * A Call or a Reply that breaks a rule is not sent. If a peer sends one, the verdict says which
+ * rule it breaks. This file keeps no state.
  *
  * See RFC 8166 3.4, 3.5, 4.3.
  */
@@ -202,7 +202,7 @@ bool rpcrdma_form_get_fixed(struct rpcrdma_xdr_in *in, struct rpcrdma_hdr *hdr)
  * @offset: where the lists begin
  * @hdr: OUT: the lists, and where the RPC message begins
  *
- * Context: any. The work is bounded by @len and the limits of G-32.
+ * Context: any. The work is bounded by @len and the limits in wire.h (G-32).
  * Return: the verdict of rpcrdma_wire_decode_lists().
  */
 enum rpcrdma_verdict rpcrdma_form_get_lists(const void *buf, u32 len,

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The wire, version independent part: fixed words, segments, chunk lists.
+ * The wire: the parts of a header that are the same in all versions: fixed words, segments, chunk
+ * lists.
  *
  * This file turns bytes into numbers and numbers into bytes. It only decides whether bytes can
- * be parsed safely, and are within the limits of G-32. wire/form.c and the files of the versions
- * decide which combinations of lists and message types make sense. core/chunk.c decides whether
- * the lengths and positions add up to a message.
+ * be parsed safely, and whether they are within the limits RPCRDMA_MAX_CHUNKS and RPCRDMA_MAX_SEGS
+ * (G-32). wire/form.c and the files of the versions decide which combinations of lists and message
+ * types make sense. core/chunk.c decides whether the lengths and positions add up to a message.
  *
  * A peer has written every byte that is read here. Two rules make this safe. A cursor knows
  * where the message ends, and moves over each word before the word is read. Before a count is
@@ -73,7 +74,8 @@ rpcrdma_wire_get_present(struct rpcrdma_xdr_in *in, bool *present)
 }
 
 /*
- * Find the chunk that a read segment belongs to, or add a new one.
+ * Find the chunk that a read segment belongs to, or add a new one. Returns NULL if there are too
+ * many chunks already.
  *
  * Senders sort the list, so the search from the end normally succeeds at once. A list that
  * is not sorted is accepted, too (G-34).
@@ -107,7 +109,7 @@ rpcrdma_wire_read_chunk(struct rpcrdma_lists *lists, u32 position)
 	return chunk;
 }
 
-/* Read one Read list entry. Its item-follows word has been read: it is just before @in. */
+/* Read one Read list entry. Its item-follows word has been read, and is just before @in. */
 static enum rpcrdma_verdict
 rpcrdma_wire_get_read_seg(struct rpcrdma_xdr_in *in,
 			  struct rpcrdma_lists *lists)
@@ -141,7 +143,7 @@ rpcrdma_wire_get_reads(struct rpcrdma_xdr_in *in, struct rpcrdma_lists *lists)
 	bool present;
 
 	do {
-		/* After the loop, ls_read_end is the word that ends the list */
+		/* After the loop, ls_read_end points to the word that ends the list */
 		lists->ls_read_end = in->xi_pos;
 		verdict = rpcrdma_wire_get_present(in, &present);
 		if (!verdict && present)
@@ -211,7 +213,7 @@ rpcrdma_wire_get_writes(struct rpcrdma_xdr_in *in, struct rpcrdma_lists *lists)
  * length, and Write or Reply arrays of zero segments are valid (RFC 8166 3.4.3; G-05).
  * Positions are not checked here.
  *
- * Context: any. The work is bounded by @len and the limits of G-32.
+ * Context: any. The work is bounded by @len and the limits in wire.h (G-32).
  * Return: %RPCRDMA_OK; or an error, after which @lists must not be used: %RPCRDMA_BAD_LIST,
  *	%RPCRDMA_BAD_LENGTH, %RPCRDMA_MANY_READS, %RPCRDMA_MANY_WRITES or
  *	%RPCRDMA_MANY_SEGS.
@@ -301,7 +303,7 @@ bool rpcrdma_chunk_next(struct rpcrdma_seg_iter *iter,
 	}
 
 	/*
-	 * The buffer is still mapped for the device. If the device changes it after
+	 * The buffer is still mapped for the device. If the device changes the list after
 	 * it was decoded, the walk still does not leave the list.
 	 */
 	while (pos < (const u8 *)iter->it_end &&

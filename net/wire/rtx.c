@@ -234,7 +234,7 @@ static const struct rpcrdma2_type rpcrdma2_rtx_types[] = {
  * core/group.c has checked the words that count transmissions and bytes. The chunk lists
  * belong to the whole message, and obey the rules of all messages (RTX-64).
  *
- * Context: any. The work is bounded by @len and the limits of G-32.
+ * Context: any. The work is bounded by @len and the limits in wire.h (G-32).
  * Return: a verdict. A valid message gives %RPCRDMA_OK whether it is a request or a response:
  *	the caller looks at @hd_response.
  *

@@ -5,11 +5,12 @@
  * This file decides what a version 1 message may look like when it is sent and when it is
  * received. wire/lists.c handles the parts of a message, and wire/form.c has the rules that
  * versions share. Of an RPC message, only the first two words are read (XID and direction).
- * This file keeps no state: a verdict depends only on the message and, for one option, on a flag.
+ * This file keeps no state: a verdict depends only on the message and on the flag
+ * %RPCRDMA1_ACCEPT_MSGP.
  *
  * The verdict of a decoder says why it refuses a message. The encoders of Calls and Replies return
- * -EINVAL instead of producing a message that a decoder has to refuse: the arguments of the
- * encoder are then wrong, which is a bug on our side.
+ * -EINVAL instead of producing a message that a decoder would have to refuse. Their arguments are
+ * wrong then, which is a bug on our side.
  *
  * Layouts: RFC 8166 4; Documentation/wire.rst.
  */
@@ -202,7 +203,7 @@ rpcrdma1_judge_call(const struct rpcrdma_hdr *hdr)
  * in a Position Zero chunk, the caller has to read the chunk, and then check the XID and the
  * direction in it.
  *
- * Context: any. The work is bounded by @len and the limits of G-32.
+ * Context: any. The work is bounded by @len and the limits in wire.h (G-32).
  * Return: a verdict.
  *
  * See RFC 8166 4.5, 4.6; G-01, G-07, G-09, G-10, G-26.
@@ -285,7 +286,7 @@ rpcrdma1_judge_reply(const struct rpcrdma_hdr *hdr)
  * (RFC 8166 4.5.2). rpcrdma_lists_check_reply() compares the lists of a Reply with what its
  * Call has offered.
  *
- * Context: any. The work is bounded by @len and the limits of G-32.
+ * Context: any. The work is bounded by @len and the limits in wire.h (G-32).
  * Return: a verdict.
  *
  * See RFC 8166 4.3.3, 4.5, 4.6; G-09, G-10, G-11, G-14, G-26.

@@ -256,7 +256,7 @@ static bool rpcrdma2_lists_have(const struct rpcrdma_lists *lists, u32 handle)
  * @len: length of the message in bytes
  * @hdr: IN: the prefix; OUT: handle, lists, and where the lists end
  *
- * Context: any. The work is bounded by @len and the limits of G-32.
+ * Context: any. The work is bounded by @len and the limits in wire.h (G-32).
  * Return: a verdict.
  */
 enum rpcrdma_verdict rpcrdma2_decode_rpc(struct rpcrdma_xdr_in *in,
@@ -371,7 +371,7 @@ static bool rpcrdma2_is_err_vers(const struct rpcrdma_xdr_in *in,
  * @accept: what is accepted if the message is a Call
  * @hdr: OUT: the header, as far as it could be parsed; points into @buf
  *
- * Context: any. Work is bounded by @len and the limits of G-32.
+ * Context: any. Work is bounded by @len and the limits in wire.h (G-32).
  * Return: a verdict. A valid message gives %RPCRDMA_OK whether it is a request or a response:
  *	the caller looks at @hd_response.
  */
@@ -425,7 +425,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_decode_by);
  * rpcrdma_lists_check_call() decides whether the chunks of a Call add up to a stream. The
  * caller has to check the RPC message in a Position Zero chunk after reading the chunk.
  *
- * Context: any. Work is bounded by @len and the limits of G-32.
+ * Context: any. Work is bounded by @len and the limits in wire.h (G-32).
  * Return: a verdict.
  *
  * See version-two 3.2, 3.3, 5; G-10 to G-12, G-17 to G-24.
@@ -455,7 +455,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_decode_call);
  * for a CONNPROP that is not an answer: see the top of this file.
  * rpcrdma_lists_check_reply() compares the lists of a Reply with what its Call has offered.
  *
- * Context: any. Work is bounded by @len and the limits of G-32.
+ * Context: any. Work is bounded by @len and the limits in wire.h (G-32).
  * Return: a verdict. To call rpcrdma2_refusal() with it, use %rpcrdma2_accept_backward.
  *
  * See version-two 3.2, 3.3, 5; G-10 to G-12, G-17 to G-24.
