@@ -157,8 +157,8 @@ struct rpcrdma_plan {
  * - Inline and in a group, an item is copied, or the device of the connection reads it from pages
  *   that were mapped like ordinary memory.
  * - A Long Call or a Long Reply may have to be copied to other pages (client/bounce.c). Besides,
- *   if the head of a Long Reply is shorter than expected, its data does not begin at the first
- *   page, and sunrpc moves the data there.
+ *   if the head of a Long Reply is shorter than expected, its data does not begin where the pages
+ *   begin, and sunrpc moves the data there.
  *
  * If an item can have no chunk of its own, the RPC fails.
  */

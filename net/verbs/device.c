@@ -57,7 +57,8 @@
  * the data of a signaled RDMA Write. If an RDMA Write of a page or more is unsignaled, siw passes
  * its pages to TCP, one SGE after the other. For a few pages, copying saves more than the
  * completion costs. But a work request of siw has at most 6 SGEs, so if it has more than 6 pages,
- * some SGEs cover several adjacent pages. Passing such larger pieces to TCP is as cheap as copying.
+ * some SGEs cover several adjacent pages. TCP gets these in larger pieces, and copying is not
+ * cheaper then.
  */
 #define RPCRDMA_SIW_SIGNAL_MAX		(6 * 4096)
 

@@ -5,7 +5,7 @@
  * A work item that is waiting for its turn has WORK_STRUCT_PENDING_BIT set, and nobody can
  * queue it a second time. So if a work item is in no queue but has this bit, it can never be
  * queued. It must not be cancelled or modified (mod_delayed_work()) any more: these functions would
- * wait for ever until the bit is cleared. INIT_WORK() makes the item usable again.
+ * wait for ever for the bit to be cleared. INIT_WORK() makes the item usable again.
  *
  * The member func of a disabled item is NULL, so that the item can be recognised.
  */
