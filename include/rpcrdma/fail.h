@@ -125,13 +125,13 @@ static inline u32 rpcrdma_fail_reply_len(u32 len)
 	return rpcrdma_fail_at_most(len, READ_ONCE(rpcrdma_fail.fa_reply_len));
 }
 
-/* Shall the next local invalidation fail? */
+/* Should the next local invalidation fail? */
 static inline bool rpcrdma_fail_inv(void)
 {
 	return rpcrdma_fail_is_chosen(&rpcrdma_fail.fa_inv);
 }
 
-/* Shall this completion of a fence be ignored, as if the device had lost it? */
+/* Should this completion of a fence be ignored, as if the device had lost it? */
 static inline bool rpcrdma_fail_fence(void)
 {
 	return rpcrdma_fail_is_chosen(&rpcrdma_fail.fa_fence);

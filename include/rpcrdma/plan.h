@@ -191,7 +191,7 @@ static inline bool rpcrdma_plan_touches_reply(const struct rpcrdma_plan *plan)
  * rpcrdma_plan_touches_pages - does the inline part of a Reply reach the pages for its item?
  * @page_len: number of bytes that the pages have
  * @written: number of bytes that the server has written to the Write chunk, with roundup
- * @rest: number of inline bytes behind the head, which follow the written bytes
+ * @rest: number of inline bytes after the head, which follow the written bytes
  *
  * A server that has been offered a Write chunk may have put the item inline nevertheless.
  *

@@ -21,7 +21,7 @@ struct rpcrdma_conn;
  * @sd_buf: mapped buffer with the message; or, if the owner provides SGEs for other memory,
  *	with the beginning of the message
  * @sd_slots: number of send queue slots that are released when the Send completes: its
- *	own, and those of the work requests posted in front of it
+ *	own, and those of the work requests posted before it
  * @sd_wait: entry in the line of waiters for slots (sq.h)
  * @sd_cid: completion ID
  * @sd_cqe: completion, from which rpcrdma_send_of() finds the Send

@@ -19,7 +19,7 @@
 /* Number of Receives for messages of version 2 that take no credit (G-16) */
 #define RPCRDMA_RECV_SPARE	2u
 
-/* Receives with target segments (rtx.h): number of bytes in front of the first segment, number
+/* Receives with target segments (rtx.h): number of bytes before the first segment, number
  * of bytes in each segment, and maximum number of pages in a Receive (rtx.rst 7.1)
  */
 #define RPCRDMA_RTX_HEAD	1024u

@@ -186,7 +186,7 @@ enum rpcrdma2_prop {
  *	sends no Replies as groups
  * @xp_msg_max: maximum number of bytes of stream and items together in a Call that is sent to
  *	the endpoint as a group
- * @xp_head: number of bytes in front of the first target segment of each of its Receives
+ * @xp_head: number of bytes before the first target segment of each of its Receives
  * @xp_seg: size of a target segment in bytes, a power of two
  * @xp_nsegs: number of target segments in each Receive; 0 if there are none, and @xp_head
  *	and @xp_seg are then 0, too

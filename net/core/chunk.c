@@ -273,7 +273,7 @@ static bool rpcrdma_cred_wraps(u32 flavor, const u8 *cred, u32 len)
 /**
  * rpcrdma_head_ends_well - may the head of a Call end where its data begins?
  * @position: where in the unreduced Call the data begins
- * @msg: body of the Call; its part in front of @position becomes the head
+ * @msg: body of the Call; its part before @position becomes the head
  * @len: length of @msg in bytes
  * @max_head: length in bytes of the longest head that upper layers can handle
  *
@@ -322,7 +322,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_head_ends_well);
  * @max_head: length in bytes of the longest head that upper layers can handle
  *
  * The body stays only if there is exactly one Read chunk. The data of this chunk divides the
- * body: the part in front of it is the head of the xdr_buf, and the other part is the tail.
+ * body: the part before it is the head of the xdr_buf, and the other part is the tail.
  *
  * Context: any.
  * Return: false if the Call has to be rebuilt as one stream.
@@ -427,7 +427,7 @@ int rpcrdma_payload_assign(const struct rpcrdma_lists *lists,
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_payload_assign);
 
-/* Returns the offset in the stream of the first byte behind a payload and its roundup. */
+/* Returns the offset in the stream of the first byte after a payload and its roundup. */
 static u32 rpcrdma_payload_end(const struct rpcrdma_payload *payload,
 			       u32 stream_len)
 {

@@ -41,7 +41,7 @@ static u32 rpcrdma_item_nsegs(const struct rpcrdma2_item *item, u32 seg)
  * @seg: size of a segment in bytes
  *
  * Context: any.
- * Return: number of segments in front of the item in the whole group (RTX-55).
+ * Return: number of segments before the item in the whole group (RTX-55).
  */
 u64 rpcrdma_item_segment(const struct rpcrdma2_item *items, u32 index, u32 seg)
 {
@@ -139,7 +139,7 @@ bool rpcrdma_place_next(struct rpcrdma_place *place,
 	gap = (place->gp_seg - item->im_length % place->gp_seg) %
 	      place->gp_seg;
 	placed->pd_gap = gap;
-	/* No gap is sent behind the last item, so the data part may end here. */
+	/* No gap is sent after the last item, so the data part may end here. */
 	gap = min(gap, place->gp_left);
 	place->gp_at += gap;
 	place->gp_left -= gap;
@@ -196,7 +196,7 @@ u32 rpcrdma_layout_gather(u32 sges, u32 offset, u32 page_size, u32 seg)
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_layout_gather);
 
 /**
- * rpcrdma_layout_place - add items to a layout, behind the stream
+ * rpcrdma_layout_place - add items to a layout, after the stream
  * @layout: layout of the message; ly_hdr, ly_limit and ly_stream are set
  * @peer: what the peer has announced
  * @segs: maximum number of segments that our SGEs allow in a Send; %U32_MAX if the data is copied
@@ -231,7 +231,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_layout_place);
  * @layout: layout of the message, which rpcrdma_layout_count() has accepted
  * @out: OUT: the transmission, if true is returned
  *
- * Each transmission takes as much of the stream as fits in front of its data, and up to ly_part
+ * Each transmission takes as much of the stream as fits before its data, and up to ly_part
  * bytes of data.
  *
  * Context: any.

@@ -185,7 +185,7 @@ static u32 rpcrdma_plan_divide(const struct rpcrdma_limits *limits,
 }
 
 /* Returns how large the buffer of each Send must be if data is gathered from pages. In a Send
- * with data, the buffer has everything in front of the data. In a Send without data, it has
+ * with data, the buffer has everything before the data. In a Send without data, it has
  * header and stream.
  */
 static u32 rpcrdma_plan_buf(const struct rpcrdma_layout *layout)

@@ -99,7 +99,7 @@ static void rpcrdma_gather_add(struct rpcrdma_gather *gather,
 	if (!gather->ga_first) {
 		gather->ga_first = recv;
 	} else {
-		/* The body of the first Receive begins behind a header of variable length,
+		/* The body of the first Receive begins after a header of variable length,
 		 * which the owner decodes.
 		 */
 		rpcrdma_msg_set_body(msg, RPCRDMA2_RTX_NEXT_LEN, tx->tx_here);

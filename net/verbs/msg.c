@@ -70,7 +70,7 @@ int rpcrdma_msg_renew(struct rpcrdma_msg_in *msg)
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_msg_renew);
 
 /* Finds the next contiguous piece of a body. @msg is the structure of any Receive of the message.
- * The piece begins @skip bytes behind the first byte of the body in that Receive. If the Receive
+ * The piece begins @skip bytes after the first byte of the body in that Receive. If the Receive
  * has no more than @skip bytes of the body, the piece is in a later Receive.
  */
 static void rpcrdma_msg_piece_find(const struct rpcrdma_msg_in *msg, u32 skip,
@@ -165,7 +165,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_msg_data_npages);
  * @pages: OUT: the pages, in order; room for rpcrdma_msg_data_npages()
  *
  * The pages belong to the message until it is given back. Code that needs a page for longer
- * takes a reference. Behind the last byte of data, its page may contain bytes of an earlier
+ * takes a reference. After the last byte of data, its page may contain bytes of an earlier
  * message, so this function clears them (RTX-60).
  *
  * Context: any; the caller alone has the message.

@@ -310,7 +310,7 @@ void rpcrdma_recv_pool_reap(struct rpcrdma_recv_pool *pool)
 /**
  * rpcrdma_recv_pool_shrink - take Receives out of a pool
  * @pool: pool of a connection with a queue pair
- * @count: number of Receives that the pool shall have; enough for all credits that the peer may
+ * @count: number of Receives that the pool should have; enough for all credits that the peer may
  *	still assume to have
  *
  * The pool gets smaller as the owner gives Receives back. rpcrdma_recv_pool_reap() frees them.
@@ -336,7 +336,7 @@ int rpcrdma_recv_pool_shrink(struct rpcrdma_recv_pool *pool, u32 count)
 /**
  * rpcrdma_recv_pool_grow_gfp - create Receives
  * @pool: pool of a connection with a queue pair
- * @count: number of Receives that the pool shall have; bounded by the receive queue. If
+ * @count: number of Receives that the pool should have; bounded by the receive queue. If
  *	the pool already has that many, none is created.
  * @size: size in bytes of each new Receive
  * @gfp: allocation flags

@@ -8,11 +8,11 @@
  *
  * The message is written to a buffer that stays mapped from one message to the next. So a
  * Send takes one SGE and nothing has to be mapped for it. Most messages are small, because
- * most large data goes by RDMA from where it is. If an owner wants a Send to include other
+ * most large data goes by RDMA, without a copy. If an owner wants a Send to include other
  * memory, it provides the SGEs, and keeps that memory mapped until the Send has completed.
  *
  * The owner calls rpcrdma_send_prepare(), and reserves slots for the Send and for the work
- * requests that it posts in front of it (sq.h). Then it posts the chain with
+ * requests that it posts before it (sq.h). Then it posts the chain with
  * rpcrdma_conn_post(). From then on the Send belongs to the device. Work requests
  * complete in order, so when the Send completes, all earlier requests have completed, too.
  *
@@ -82,7 +82,7 @@ int rpcrdma_send_alloc(struct rpcrdma_send *send, u32 size, u32 least,
  * @first: first Send of the group; or a single Send, which then ends its chain
  *
  * The owner then posts the whole group by one call of rpcrdma_conn_post(). If it posts other
- * work requests in front of the group, it links the last of them to sd_wr of @first.
+ * work requests before the group, it links the last of them to sd_wr of @first.
  *
  * Context: any; the Sends are not posted.
  */

@@ -226,7 +226,7 @@ enum rpcrdma_verdict rpcrdma_form_get_lists(const void *buf, u32 len,
 }
 
 /**
- * rpcrdma_form_has_msg - is there an RPC message behind the header?
+ * rpcrdma_form_has_msg - is there an RPC message after the header?
  * @hdr: a header with lists
  *
  * Context: any.

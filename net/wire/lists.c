@@ -204,7 +204,7 @@ rpcrdma_wire_get_writes(struct rpcrdma_xdr_in *in, struct rpcrdma_lists *lists)
  * rpcrdma_wire_decode_lists - parse Read list, Write list and Reply chunk
  * @buf: the message
  * @len: length of the message in bytes
- * @offset: IN: where the lists begin; OUT: the byte behind them, if
+ * @offset: IN: where the lists begin; OUT: the first byte after them, if
  *	%RPCRDMA_OK is returned
  * @lists: OUT: a view of the lists, which points into @buf
  *

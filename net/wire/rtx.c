@@ -126,9 +126,9 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_rtx_items);
 /*
  * Can a payload stream of @stream bytes, these items and these Read chunks be put together into
  * a message (RTX-54)? Items and Read chunks are put back into the stream in the order of their
- * positions. None may begin inside the one before it, or behind the end of the stream that
- * results so far. XID and msg_type must stay in the stream, so an item must not begin in front
- * of byte 8 of the message.
+ * positions. None may begin inside the one before it, or beyond the end of the stream that the
+ * earlier ones have been put back into. XID and msg_type must stay in the stream, so an item must
+ * not begin before byte 8 of the message.
  */
 static bool rpcrdma2_items_fit(const struct rpcrdma2_item *items, u32 nitems,
 			       const struct rpcrdma2_item *reads, u32 nreads,
@@ -192,7 +192,7 @@ static bool rpcrdma2_rtx_ends(const struct rpcrdma2_transmission *tx,
 	return end <= tx->tx_data && tx->tx_data < tx->tx_len;
 }
 
-/* Parse an RDMA2_RTX_MSG behind the prefix (ht_decode of struct rpcrdma2_type). */
+/* Parse an RDMA2_RTX_MSG after the prefix (ht_decode of struct rpcrdma2_type). */
 static enum rpcrdma_verdict
 rpcrdma2_decode_rtx_msg(struct rpcrdma_xdr_in *in, const void *buf, u32 len,
 			struct rpcrdma_hdr *hdr)
@@ -359,8 +359,8 @@ static void rpcrdma2_put_first(struct rpcrdma_xdr_out *out,
  * @items: items of the Call, in the order of their positions
  * @call: the Call; its ko_proc is %RPCRDMA2_MSG
  *
- * The caller puts the payload stream behind the header. If the transmission has data, the caller
- * puts zeros behind the stream, up to tx_data, and then the data.
+ * The caller puts the payload stream after the header. If the transmission has data, the caller
+ * puts zeros after the stream, up to tx_data, and then the data.
  *
  * Context: any. The content of @buf after an error is unspecified.
  * Return: number of bytes written; -EMSGSIZE if @size is too small; -EINVAL if such a

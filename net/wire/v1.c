@@ -169,7 +169,7 @@ rpcrdma1_decode_body(const void *buf, u32 len, struct rpcrdma_hdr *hdr)
 	u32 offset = RPCRDMA_FIXED_LEN;
 
 	if (hdr->hd_proc == RPCRDMA1_MSGP) {
-		/* Behind two more words, RDMA_MSGP is like RDMA_MSG (RFC 8166
+		/* After two more words, RDMA_MSGP is like RDMA_MSG (RFC 8166
 		 * 4.6.1)
 		 */
 		hdr->hd_proc = RPCRDMA1_MSG;

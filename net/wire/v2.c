@@ -250,7 +250,7 @@ static bool rpcrdma2_lists_have(const struct rpcrdma_lists *lists, u32 handle)
 
 /**
  * rpcrdma2_decode_rpc - parse handle and lists of a header (ht_decode of MSG and NOMSG)
- * @in: cursor in front of rdma_inv_handle, which is the first word behind the prefix, except in
+ * @in: cursor at rdma_inv_handle, which is the first word after the prefix, except in
  *	an RDMA2_RTX_MSG
  * @buf: the message
  * @len: length of the message in bytes

@@ -22,7 +22,7 @@
 
 #include "xdr.h"
 
-/* Number of words behind rdma_err, by code. A code that is not listed has none. */
+/* Number of words after rdma_err, by code. A code that is not listed has none. */
 static const u8 rpcrdma2_error_words[] = {
 	[RPCRDMA2_ERR_VERS]		= 2,
 	[RPCRDMA2_ERR_READ_CHUNKS]	= 1,
@@ -82,8 +82,8 @@ int rpcrdma2_encode_error(void *buf, u32 size, const struct rpcrdma_hdr *hdr,
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_encode_error);
 
 /**
- * rpcrdma2_decode_error - parse an RDMA2_ERROR behind the prefix (ht_decode)
- * @in: cursor behind the prefix
+ * rpcrdma2_decode_error - parse an RDMA2_ERROR after the prefix (ht_decode)
+ * @in: cursor after the prefix
  * @buf: the message
  * @len: length of the message in bytes
  * @hdr: IN: the prefix; OUT: the error
@@ -110,7 +110,7 @@ enum rpcrdma_verdict rpcrdma2_decode_error(struct rpcrdma_xdr_in *in,
 		hdr->hd_vers_high = hdr->hd_err_arg[1];
 	}
 	hdr->hd_length = len - in->xi_left;
-	/* The words behind an unknown error code cannot be checked (G-14) */
+	/* The words after an unknown error code cannot be checked (G-14) */
 	return in->xi_left && rpcrdma2_error_known(hdr->hd_err) ?
 	       RPCRDMA_BAD_MSG : RPCRDMA_OK;
 }

@@ -238,8 +238,8 @@ static bool rpcrdma2_get_prop(struct rpcrdma_xdr_in *in,
 }
 
 /**
- * rpcrdma2_decode_connprop - parse an RDMA2_CONNPROP behind the prefix (ht_decode)
- * @in: cursor behind the prefix
+ * rpcrdma2_decode_connprop - parse an RDMA2_CONNPROP after the prefix (ht_decode)
+ * @in: cursor after the prefix
  * @buf: the message
  * @len: length of the message in bytes
  * @hdr: IN: the prefix; OUT: the properties; if the set is bad, all have default values

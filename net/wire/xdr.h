@@ -130,8 +130,8 @@ static inline void rpcrdma2_put_prefix(struct rpcrdma_xdr_out *out, u32 xid,
 /**
  * struct rpcrdma2_type - one version 2 header type
  * @ht_type: rdma_htype
- * @ht_decode: parses what follows the prefix. @hdr has the prefix, and @in points behind the
- *	prefix
+ * @ht_decode: parses what follows the prefix. @hdr has the prefix, and @in points to the
+ *	first word after the prefix
  * @ht_judge: checks whether a header that could be parsed makes sense; NULL if it always
  *	does
  *
