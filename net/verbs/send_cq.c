@@ -34,8 +34,8 @@
  *
  * cq_mutex makes sure that completions are handled one after the other, in the order of the queue.
  * This is necessary for two reasons. A Send context is freed after the completion of its Send, so
- * the completion of an RDMA Write before the Send must have been handled before. And when the
- * drain marker (the last work request of ib_drain_qp()) is handled, no completion before it may
+ * the completions of the RDMA Writes posted before the Send must be handled first. And when the
+ * drain marker (the last work request of ib_drain_qp()) is handled, no earlier completion may
  * still be in a handler. If rpcrdma_send_cq_poll() finds the lock taken, it leaves the
  * completions to the holder. An owner may hold the lock while it handles a message
  * (rpcrdma_send_cq_enter()). Then all its completion handlers run one after the other, as they

@@ -192,7 +192,7 @@ static bool rpcrdma2_rtx_ends(const struct rpcrdma2_transmission *tx,
 	return end <= tx->tx_data && tx->tx_data < tx->tx_len;
 }
 
-/* Parse an RDMA2_RTX_MSG after the prefix (ht_decode of struct rpcrdma2_type). */
+/* Parse what follows the prefix of an RDMA2_RTX_MSG (ht_decode of struct rpcrdma2_type). */
 static enum rpcrdma_verdict
 rpcrdma2_decode_rtx_msg(struct rpcrdma_xdr_in *in, const void *buf, u32 len,
 			struct rpcrdma_hdr *hdr)

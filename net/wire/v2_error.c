@@ -82,7 +82,7 @@ int rpcrdma2_encode_error(void *buf, u32 size, const struct rpcrdma_hdr *hdr,
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_encode_error);
 
 /**
- * rpcrdma2_decode_error - parse an RDMA2_ERROR after the prefix (ht_decode)
+ * rpcrdma2_decode_error - parse what follows the prefix of an RDMA2_ERROR (ht_decode)
  * @in: cursor after the prefix
  * @buf: the message
  * @len: length of the message in bytes

@@ -238,7 +238,7 @@ static bool rpcrdma2_get_prop(struct rpcrdma_xdr_in *in,
 }
 
 /**
- * rpcrdma2_decode_connprop - parse an RDMA2_CONNPROP after the prefix (ht_decode)
+ * rpcrdma2_decode_connprop - parse what follows the prefix of an RDMA2_CONNPROP (ht_decode)
  * @in: cursor after the prefix
  * @buf: the message
  * @len: length of the message in bytes
