@@ -20,13 +20,14 @@ TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 TESTS = f"{TOP}/scripts/tests"
 # A group's file uses functions of these files.
 SHARED = [f"{TOP}/scripts/lab/guest/lib.sh", f"{TESTS}/cases.sh", f"{TESTS}/broken.sh", f"{TESTS}/groups/wire.sh"]
-# Commands whose failure is not reported: they hardly ever fail, they leave the function, or their failure does not
-# matter, because they only wait, print, or clean up
+# Commands that this script does not report: they hardly ever fail, they leave the function, or
+# their failure does not matter, because they only wait, print, or clean up
 SURE = set(": true echo printf local declare shift set trap return exit break continue exec kill wait read unset "
            "nap sleep note sort tail cat rm sync date eval mapfile basename".split())
 
 
-# Results of known(), with the tree for which they were computed
+# Results of known(). Each entry also refers to its tree, because otherwise another tree could get
+# the same id().
 KNOWN = {}
 
 
@@ -182,7 +183,8 @@ class Scripts:
         return kind in ("TestClause", "ArithmCmd", "Subshell", "TimeClause")
 
     def open(self, stmt, last_counts=False):
-        """Statements that may fail without notice. The status of the last one is that of the function."""
+        """Statements that may fail without notice. The status of the last statement is that of the
+        function, so this statement is left out unless @last_counts."""
         found = []
 
         def walk(stmts, last):

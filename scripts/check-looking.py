@@ -56,10 +56,11 @@ PURE_NAMES = re.compile(r"\b(printk\w*|pr_(?:emerg|alert|crit|err|warn|notice|in
                         r"struct (?:rpc_xprt|svc_xprt|rpc_rqst|svc_rqst|ib_\w+|rdma_cm_id)|ib_\w+\()")
 VERBS_NAMES = re.compile(r"\bstruct (?:rpc_xprt|svc_xprt|rpc_rqst|svc_rqst|rpc_task)\b")
 VERBS_HEADERS = re.compile(r"linux/sunrpc/(?!addr\.h|xdr\.h|msg_prot\.h|rpc_rdma\.h)")
-# Code of client or server that distinguishes versions: a comparison with a version, or a call of one version's codec
-# by name. Only the files in VERSIONED may contain such code: those that negotiate the version, and recvfrom.c of the
-# server, because each version has its own decoder of Calls, with its own flags and limits. Other files use vers.h.
-# The codec of the round-trip extension does not count, because it is used if the peer has announced the extension.
+# Code of client or server that distinguishes versions: a comparison with a version, or a call of
+# one version's codec by name. Only the files in VERSIONED may contain such code: those that
+# negotiate the version, and recvfrom.c of the server, because each version has its own decoder of
+# Calls, with its own flags and limits. Other files use vers.h. The codec of the round-trip
+# extension does not count, because its use depends on what the peer has announced.
 VERSION = re.compile(r"(?:[!=]=|[<>]=?)\s*RPCRDMA_VERS_\d|RPCRDMA_VERS_\d\s*(?:[!=]=|[<>])|\bcase RPCRDMA_VERS_\d|"
                      r"\b(?:xr|sx|sc|hd)_vers\)?\s*(?:[!=]=|[<>]=?)\s*\d|\bswitch \([^;{]*_vers\b|"
                      r"\brpcrdma[12]_(?:en|de)code_(?!rtx_|group\b)\w+")
@@ -196,8 +197,8 @@ class Tree:
             told |= files
 
     def floors(self, room):
-        """The floors of a room, from the top to the bottom: [[names of files, without suffix]]. A file uses only
-        files of lower floors, so the room must have no circular uses."""
+        """The floors of a room, from the top to the bottom: [[names of files, without suffix]]. The
+        calls in the room must form no circle."""
         files = self.files(room)
         floor = {src: 0 for src in files}
         for _ in files:

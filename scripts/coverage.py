@@ -4,9 +4,9 @@
 
 usage: coverage.py [--verify | --list | --conformance]
 
-Tests in kunit and scripts/{tests,fuzz} name requirements in "Covers:" comments. Requirements that no
-test here can show are in scripts/coverage.reasons, as "ID  reason". A requirement that only repeats
-others is there as "ID = ID ID ...". The requirements are in scripts/coverage.ids, their groups in
+Tests in kunit and scripts/{tests,fuzz} name requirements in "Covers:" comments. Requirements that
+no test here can check are in scripts/coverage.reasons, as "ID  reason". A requirement that only
+repeats others is there as "ID = ID ID ...". The requirements are in scripts/coverage.ids, their groups in
 scripts/coverage.groups, and decisions (G-nn, T-nn) in Documentation/decisions.rst. Rules of the
 round-trip extension are also in Documentation/rtx.rst, which is its specification.
 
@@ -27,7 +27,7 @@ REASONS, IDS, ABOUT = "scripts/coverage.reasons", "scripts/coverage.ids", "scrip
 DECISIONS, PAGE = "Documentation/decisions.rst", "Documentation/conformance.rst"
 EXTENSION = "Documentation/rtx.rst"
 ID = re.compile(r"\b(?:V1-[A-Z]{3}|V2-[A-Z]{2,3}|MEM|ULB|RPB|BC|RTX|EXP|G|T)-\d+\b")
-# IDs that code may cite: decisions, and the rules in rtx.rst
+# IDs that code may cite: decisions, and the rules in rtx.rst, which begin with RTX-31
 CITABLE = re.compile(r"[GT]-|RTX-(?!0|[12]\d$|30$)")
 # Groups in which each requirement must have evidence
 COMPLETE = ("V1-", "V2-", "MEM-", "ULB-", "RPB-", "BC-", "RTX-", "EXP-", "G-")
@@ -168,8 +168,8 @@ def extension(known):
 
 
 def files(top):
-    """The paths of the text files in a folder of the repository, or of a single file. The folder selftest is left out:
-    it contains names that do not exist."""
+    """The paths of the text files in a folder of the repository, or of a single file. The folder
+    selftest is left out, because its tests use requirements and files that do not exist."""
     if os.path.isfile(os.path.join(TOP, top)):
         yield top
     for base, folders, found in os.walk(os.path.join(TOP, top)):
@@ -181,7 +181,7 @@ def files(top):
 
 
 def about():
-    """{group: (title, documents, subject, state)}, and the errors in coverage.groups"""
+    """{group: (title, documents, description, implemented parts)}, and errors in coverage.groups"""
     groups, wrong = {}, []
     for part in re.sub(r"(?m)^#.*\n", "", read(ABOUT)).strip().split("\n\n"):
         m = re.fullmatch(r"(\S+) (.*)\nfrom (.*)\n((?:.|\n)*)\nhere ((?:.|\n)*)", part)

@@ -28,7 +28,7 @@ def bare(text):
 
 
 def parameters(head):
-    """The number of parameters of a declaration: commas in its last parentheses, except those of an annotation"""
+    """The number of parameters. An annotation behind them (__must_hold(lock)) is ignored."""
     head = re.sub(r"(\s+__\w+\([^()]*\))+$", "", head)
     inner = re.search(r"\(((?:[^()]|\([^()]*\))*)\)\s*$", head)[1]
     inner = re.sub(r"\([^()]*\)", "", inner).strip()

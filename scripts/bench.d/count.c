@@ -7,7 +7,7 @@
  * the kernel's allocators, workqueues and scheduler. A probe of tracefs cannot loop over chained
  * work requests or completions, so this is a module.
  *
- * /proc/bench_idle    microseconds that CPU 0, the only one, was idle
+ * /proc/bench_idle    microseconds that CPU 0 was idle
  * /proc/bench_count   "name value" lines; write 1 to set the probes, 0 to remove them, z to set
  *                     all counts to zero and begin to count, f to stop counting
  */
@@ -58,8 +58,8 @@ enum simple {
 	S_MAX
 };
 
-/* No lock is needed: the guest has one CPU, and an interrupt completes its additions before
- * other code continues.
+/* No lock is needed: a guest in which the probes are set has one CPU, and each addition is one
+ * instruction, which an interrupt cannot divide.
  */
 static u64 counts[2][C_MAX];
 static u64 simple_counts[S_MAX];

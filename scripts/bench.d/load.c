@@ -12,7 +12,7 @@
  * If the environment has the variable MARK, each operation of a single process begins with a mark
  * in the trace of the kernel.
  * OP beside: how long a getattr takes while PROCESSES - 1 others write SIZE bytes at a
- * time. Prints for each round its median and its longest time in nanoseconds.
+ * time. Prints for each round the median and the longest time of a getattr in nanoseconds.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -101,7 +101,7 @@ static const char *directory(void)
 	return size ? "twenty" : "thousand";
 }
 
-/* Changes the directory on the server first, so that the client must read it again */
+/* Changes the directory at the server, so that the client must read it again, and then reads it. */
 static void op_readdir(long i)
 {
 	static char local[256];

@@ -34,7 +34,8 @@ RTX_ANY=1052672
 
 result() { printf '%s\n' "$*" >>/lab/result; }
 
-# Debian's kernel does not contain siw. /lab/siw.ko was built from the same source.
+# Debian's kernel does not contain siw. The host has built /lab/siw.ko from the source of that
+# kernel.
 bench_provider_up() {
 	if [ -e /lab/siw.ko ] && [ "$PROVIDER" = siw ]; then
 		modprobe -a ib_uverbs rdma_ucm libcrc32c
@@ -87,7 +88,8 @@ bench_mount() {
 # wanted <operation> <size>: is OPS empty, or does it contain the operation, with this size or without a size?
 wanted() { [[ -z $OPS || " $OPS " == *" $1 "* || " $OPS " == *" $1:$2 "* ]]; }
 
-# points <function>: call the function with <operation> <size> <count> <processes> for every point to be measured
+# points <function>: call the function with <operation> <size> <count> <processes> for every point
+# that the table $TABLE shows, and that OPS selects
 points() {
 	local point=$1
 	point_wanted() { ! wanted "$1" "$2" || "$point" "$@"; }
@@ -406,8 +408,8 @@ memory_connect() {
 	$LOAD getattr 0 128 1 1 "/mnt-$1" >/dev/null
 }
 
-# Measure the server's memory for two connections that have all credits, and have done many large WRITEs at a time:
-# compare the memory before and after these connections are closed.
+# Measure the server's memory for two connections that have all credits, and on which many WRITEs of
+# 64 KB were in flight at a time: compare the memory before and after these connections are closed.
 memory_busy() {
 	local i after
 	for i in 11 12 13 14; do nfs_umount "/mnt-10.9.0.$i"; done

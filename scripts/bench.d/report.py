@@ -14,7 +14,7 @@ from pathlib import Path
 NAMED = {"v2": "ours, v2", "v2p0": "no pages", "v2p2": "2 pages", "v2p4": "4 pages", "v2p8": "8 pages",
          "v2n": "without", "v1": "ours, v1", "intree": "in-tree"}
 MODULES = tuple(NAMED)
-TOLERANCE = 0.02  # of a limit
+TOLERANCE = 0.02  # by which a count may exceed its limit, as a fraction of the limit
 NONE = 0.001  # fewer events than this in an operation count as none
 RTT = 20e6  # ns; twice the delay in measure.sh
 

@@ -19,7 +19,7 @@ EVENT = re.compile(r"\s(\d+): (sched_switch|workqueue_execute_start|tracing_mark
 SWITCH = re.compile(r"next_comm=(.*) next_pid=")
 WORK = re.compile(r"function (\S+)")
 CALLER = "load"
-RARE = 0.05         # What runs less often in an operation is not shown by name.
+RARE = 0.05         # Tasks that run less often than this in each operation are not shown by name.
 
 
 def task_name(comm):
@@ -35,7 +35,8 @@ class Piece:
 
 
 def operations(path):
-    """A list of pieces for each operation. It begins with the piece of the caller behind a mark."""
+    """A list of pieces for each operation that is complete. Each list begins with the piece of the
+    caller behind the mark."""
     found, current = [], None
     for line in path.read_text(errors="replace").splitlines():
         m = EVENT.search(line)
@@ -74,7 +75,8 @@ class Budget:
         self.times, self.costs = defaultdict(float), defaultdict(float)
         for op in self.ops:
             for i, p in enumerate(op):
-                # The piece behind the mark is the other part of the one before.
+                # The first piece continues the last one of the operation before, so it is not
+                # another run.
                 self.times[p.label] += bool(i) / count
                 self.costs[p.label] += self.cost(op, i) / count
 

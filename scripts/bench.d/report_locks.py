@@ -45,8 +45,8 @@ class Locks:
             what, *words = line.split(" ", 8)
             if what == "lock":
                 n, op, size, count, *values, name = words
-                # Several classes may have the same name: lockdep adds #2. A subclass has /1, and a class with another
-                # type of wait " +". Readers and writers have a line each.
+                # Remove what the kernel adds to the name: #2 if another class has the same name, /1
+                # for a subclass, and -R or -W, which distinguish the lines of readers and writers.
                 name = re.sub(r"(#\d+)?(/\d+)?(-[RW])?( \+)?$", "", name)
                 point = self.locks[(int(n), op, int(size)), name]
                 for i, v in enumerate(values):

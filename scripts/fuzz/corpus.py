@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""The inputs of the fuzzer that are kept in the repository, scripts/fuzz/corpus.
+"""Unpack or write scripts/fuzz/corpus, the inputs of the fuzzer that are kept in the repository.
 
 usage: corpus.py --unpack CORPUS OUTPUT TARGET...
        corpus.py --unpack-some CORPUS OUTPUT TARGET...

@@ -109,7 +109,7 @@ u32 fuzz_num(struct fuzz_in *in)
 	u8 kind = fuzz_u8(in);
 	u32 value = kind % 32 < 24 ? fuzz_u8(in) : fuzz_u32(in);
 
-	/* Mostly one byte, shifted to one of three places in the word; else the whole word */
+	/* Mostly one byte, shifted by 0, 8 or 16 bits; otherwise the whole word is read. */
 	if (kind % 32 < 24)
 		value <<= kind % 32 / 8 * 8;
 	return kind < 128 ? value : ~value;

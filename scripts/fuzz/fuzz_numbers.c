@@ -294,8 +294,9 @@ static void fuzz_plan_rpc(const struct rpcrdma_limits *limits,
 				  as_read ? read_hdr : long_hdr));
 }
 
-/* Foreign pages: either the item has a chunk of its own, or the RPC fails. It fails only if that
- * chunk, or another form that the RPC needs, is not possible.
+/* Check the plan of an RPC whose item is in memory of another device (client/foreign.c): either the
+ * item has a chunk of its own, or the RPC fails. The RPC fails only if that chunk, or another form
+ * that the RPC needs, is not possible.
  */
 static void fuzz_plan_foreign(const struct rpcrdma_limits *limits,
 			      const struct rpcrdma_plan_args *args)
@@ -358,7 +359,7 @@ static void fuzz_plan_flags(struct rpcrdma_limits *limits,
 	args->pa_call_len = (args->pa_call_len & 0xffffff) + args->pa_call_item;
 }
 
-/* Makes limits for groups, with property words of a peer that are valid. */
+/* Makes limits for groups, with valid words of the property RTX of a peer. */
 static struct rpcrdma_plan_rtx
 fuzz_plan_rtx(const struct rpcrdma_limits *limits,
 	      const struct rpcrdma_plan_args *args, struct fuzz_in *in)
@@ -378,7 +379,7 @@ fuzz_plan_rtx(const struct rpcrdma_limits *limits,
 		rtx.px_peer.xp_seg = 512u << kind % 8;
 		rtx.px_gather = fuzz_u8(in) % 16;
 	}
-	/* The client sets px_send to the reach, but a smaller value must work, too. */
+	/* The client uses the result of rpcrdma_layout_reach(), but any px_send must work. */
 	rtx.px_send = rpcrdma_layout_reach(&rtx.px_peer, limits->lm_inline_send);
 	if (kind >= 240)
 		rtx.px_send = fuzz_min(fuzz_num(in), limits->lm_inline_send);
@@ -854,7 +855,7 @@ static void fuzz_size_recvs(u32 messages)
 	CHECK(recvs + 1 >= messages + fuzz_max(batch, 1));
 	CHECK(batch <= RPCRDMA_RECV_BATCH && batch <= recvs / 4);
 	CHECK(recvs < messages + (u64)RPCRDMA_RECV_BATCH);
-	/* The inverse: @recvs Receives are enough for @messages credits, and one less is not */
+	/* The inverse: @recvs Receives are enough for @messages credits, and one fewer is not. */
 	CHECK(rpcrdma_size_credits(recvs, 0) >= messages);
 	CHECK(!messages || rpcrdma_size_credits(recvs - 1, 0) < messages);
 	CHECK(!rpcrdma_size_credits(recvs, U32_MAX));
@@ -971,7 +972,7 @@ static void fuzz_budget_check(const struct rpcrdma_budget *budget,
 		room = rpcrdma_account_room(budget, ac);
 		excess = rpcrdma_account_excess(budget, ac);
 		CHECK(!room || ac->ba_known);
-		/* Unless the budget is overdrawn, nobody can overdraw it. */
+		/* If the budget is not overdrawn, this account may not take so much that it is. */
 		CHECK(held - lent + taken > loans || held + room <= loans);
 		CHECK(bo->bo_lent >= share || room <= loans);
 		CHECK(!room || !excess);
@@ -980,8 +981,8 @@ static void fuzz_budget_check(const struct rpcrdma_budget *budget,
 		CHECK(excess <= has);
 		most[bo - borrowers] = fuzz_max(most[bo - borrowers], has + room);
 	}
-	/* While the budget is not overdrawn, each share is there: one of the connections may have its
-	 * part of it, or more.
+	/* While the budget is not overdrawn, a client that is known can use its share: at least one
+	 * of its accounts may have its part of the share, or more.
 	 */
 	for (bo = borrowers; bo < borrowers + FUZZ_BORROWERS; bo++)
 		if (held - lent + taken <= loans && bo->bo_accounts &&

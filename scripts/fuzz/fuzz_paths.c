@@ -63,8 +63,9 @@ void fuzz_paths(const u8 *data, size_t size)
 	}
 }
 
-/* Target path: a connection whose paths fail and work in any order. It uses its first path when
- * it can. While one attempt after the other fails, it tries all paths before it tries one again.
+/* Target path: a connection whose paths fail and work in any order. It uses its first path
+ * (rpcrdma_path_home()) unless that has failed lately. While one attempt after the other fails,
+ * the connection tries all paths before it tries one of them again.
  */
 void fuzz_path(const u8 *data, size_t size)
 {

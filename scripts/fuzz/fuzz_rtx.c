@@ -452,7 +452,7 @@ static void fuzz_rtx_choices(struct fuzz_in *in,
 		break;
 	}
 	n = rpcrdma_group_replies(args.gw_body, size, extra, most);
-	/* This number of Receives is enough, and one less is not */
+	/* This number of Receives is enough, and one fewer is not. */
 	if (n > 1) {
 		room = size - (64 + extra + 3) / 4 * 4 +
 		       (n - 2ull) * (size - 36);

@@ -21,9 +21,9 @@ static u64 fuzz_spread_conns(const struct rpcrdma_cv *cvs, u32 count, u32 v)
 	return conns;
 }
 
-/* Target spread: connections begin and end on vectors of any groups. A new one gets an unwanted
- * vector only if there is no other. No group has fewer connections than its own, and no vector
- * of its group fewer than its vector.
+/* Target spread: connections begin and end on vectors of any groups. A new connection gets an
+ * unwanted vector only if there is no other. It gets a vector of the group with the fewest
+ * connections, and in that group one of those with the fewest.
  */
 void fuzz_spread(const u8 *data, size_t size)
 {

@@ -181,7 +181,7 @@ static void fuzz_hdr_check(const struct rpcrdma_hdr *hdr, const u8 *msg,
 	CHECK(rpcrdma_wire_peek_vers(msg, len, &vers) ==
 	      (len >= RPCRDMA_FIXED_LEN));
 	if (len < RPCRDMA_FIXED_LEN) {
-		/* Nothing is read from a message as short as this (G-10) */
+		/* Nothing is read from a message without the four fixed words (G-10). */
 		CHECK(!hdr->hd_xid && !hdr->hd_vers && !hdr->hd_credit);
 		CHECK(!hdr->hd_proc && !hdr->hd_length && !hdr->hd_msg_len);
 		return;
@@ -233,7 +233,7 @@ void fuzz_v1_call(const u8 *data, size_t size)
 	verdict = rpcrdma1_decode_call(msg, size, flags, &hdr);
 	fuzz_hdr_check(&hdr, msg, size, begin, fuzz_u8(&in));
 
-	/* A message as short as this is not answered with ERR_CHUNK (G-10) */
+	/* A message shorter than the header of a Call gets no ERR_CHUNK (G-10). */
 	CHECK(size >= RPCRDMA1_HDR_MIN || verdict <= RPCRDMA_DISCARD_ERROR ||
 	      (size >= RPCRDMA_FIXED_LEN && verdict == RPCRDMA_BAD_VERS));
 	if (verdict == RPCRDMA_OK || verdict == RPCRDMA_BACKWARD_REPLY) {

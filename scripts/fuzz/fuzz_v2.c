@@ -3,7 +3,7 @@
  * Version 2 messages. Both ends get any bytes, and refuse bad messages. If one end encodes a
  * message, the other end must decode the same values.
  *
- * The other end must be able to decode a refusal, and must not answer it.
+ * The end whose message was refused must be able to decode the error, and must not answer it.
  */
 
 #include <errno.h>
@@ -453,8 +453,8 @@ void fuzz_v2_trip(const u8 *data, size_t size)
 		CHECK(hdr.hd_inv_handle == out->ko_inv_handle);
 		fuzz_answer(&hdr, &call);
 	} else if (fuzz_call_acceptable(out)) {
-		/* The Call has one Read chunk too many besides a Position Zero chunk, or its
-		 * Position Zero chunk is too short for an RPC message
+		/* A valid Call is refused only if it has 16 Read chunks (15 are accepted), or if
+		 * its Position Zero chunk is too short for an RPC message.
 		 */
 		CHECK(verdict == RPCRDMA_MANY_READS ||
 		      (verdict == RPCRDMA_BAD_FORM &&

@@ -8,7 +8,7 @@
 
 # The kernels: name, Debian's architecture, the kernel's own name of it, the end of the kernel's release, the console,
 # packages for this host (a compiler and an emulator), and the emulator with its machine. The emulated processor must
-# know the size of the kernel's pages.
+# support the size of the kernel's pages.
 #   debian-arm64        pages of 4K
 #   debian-arm64-16k    pages of 16K
 #   debian-ppc64el-64k  pages of 64K
@@ -36,14 +36,16 @@ foreign_qemu() { foreign "$1" 8-; }
 # kernel_programs <kernel>: print the directory that contains the programs for its guests
 kernel_programs() { if kernel_is_foreign "$1"; then echo "$CACHE/programs-$(foreign_arch "$1")"; fi; }
 
-# programs_fetch <directory>: download the packages, and those that they depend on. To apt, nothing is installed.
+# programs_fetch <directory>: download the packages, and those that they depend on. The empty status
+# makes apt believe that no package is installed, so it downloads all of them.
 programs_fetch() {
 	local opts=(-o Dir::State::status=/dev/null -o "Dir::Cache::archives=$1" -o APT::Install-Recommends=false)
 	mkdir -p "$1/partial"
 	APT_CONFIG=$LAB_APT/apt.conf apt-get -y "${opts[@]}" --download-only install "${PKG_FOREIGN[@]}"
 }
 
-# programs_unpack <directory with packages> <directory>: some packages still have files in /bin, which is a link.
+# programs_unpack <directory with packages> <directory>: unpack the packages. Some of them still
+# have files in /bin, which is a link to usr/bin.
 programs_unpack() {
 	local d
 	mkdir -p "$2"/usr/{bin,sbin,lib}

@@ -23,7 +23,7 @@ guest_initramfs() {
 			modprobe -d "$(kernel_root "$k")" -S "$rel" --show-depends "$m"
 		done | grep ^insmod | awk '!seen[$2]++')
 	fi
-	# Two guests may start at the same time, and each makes the file.
+	# Two guests may start at the same time, so each makes a file of its own, and renames it.
 	(cd "$tmp" && find . | cpio -o -H newc --quiet | gzip -1) >"$tmp.gz"
 	rm -rf "$tmp"
 	mv "$tmp.gz" "$out"
@@ -38,7 +38,8 @@ guest_tsc() {
 	d=$CACHE/tsc/$boot
 	if [ ! -s "$d/khz" ]; then
 		mkdir -p "$d"
-		# Two guests may start at the same time, and each makes the file.
+		# Two guests may start at the same time, so each makes a file of its own, and
+		# renames it.
 		new=$(mktemp -d "$d/new.XXXXXX")
 		gcc -O2 -Wall -Wextra -Werror -o "$new/tsc" "$LAB/tsc.c" && "$new/tsc" >"$new/khz" &&
 			mv "$new/khz" "$d/khz" || die "the frequency of the time-stamp counter cannot be measured"
@@ -53,7 +54,8 @@ guest_qemu() {
 	shift 3
 	if kernel_is_foreign "$k"; then
 		read -ra machine <<<"$(foreign_qemu "$k")"
-		# On a busy host, an emulated processor may stand still for longer than the default of 21 seconds.
+		# On a busy host, an emulated processor may stand still for longer than 21 seconds,
+		# after which RCU would report a stall by default.
 		cmdline="console=$(foreign_console "$k") lab.programs=y rcupdate.rcu_cpu_stall_timeout=120 $cmdline"
 		set -- "$@" -fsdev "local,id=programs,path=$(kernel_programs "$k"),readonly=on,security_model=none" \
 			-device virtio-9p,fsdev=programs,mount_tag=programs
@@ -154,8 +156,9 @@ guest_um() {
 		seccomp=auto con=null ssl=null ssl0=null,fd:9 "lab.run=$dir" "$cmdline" "$@" 9>>"$dir/$role.verdict"
 }
 
-# guest_start <dir> <kernel> <role> [more arguments of the machine]: set GUEST_PID. With GUEST_FOREGROUND, for a
-# guest in which a user types commands, do not return before it ends.
+# guest_start <dir> <kernel> <role> [more arguments of the machine]: start a guest, and set
+# GUEST_PID. With GUEST_FOREGROUND, for a guest in which a user types commands, return only when the
+# guest has ended.
 guest_start() {
 	local dir=$1 k=$2 role=$3 cmdline
 	shift 3

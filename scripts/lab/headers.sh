@@ -43,8 +43,9 @@ headers_fetch() {
 	cd "$dir" && APT_CONFIG=$LAB_APT/apt.conf apt-get download "${@/#/linux-headers-}" "${names[@]}"
 }
 
-# headers_unpack <directory>: unpack each version in its own directory. 6.1.0-56 has linux-kbuild-6.1, and all of it is
-# unpacked in 6.1.0.
+# headers_unpack <directory>: unpack each version in its own directory. The names of Debian 12's
+# packages do not agree: the headers of 6.1.0-56 need linux-kbuild-6.1. Both are unpacked in the
+# directory 6.1.0.
 headers_unpack() {
 	local deb version
 	for deb in "$1"/*.deb; do
@@ -132,7 +133,8 @@ headers_probes() {
 	return $rc
 }
 
-# Test all kernels. Print one line for each kernel that does not compile, and one with all that were tested.
+# Test all kernels. Print the errors for each kernel against which the module does not compile, and
+# a last line with all kernels that were tested.
 headers_check() (
 	lock headers
 	headers_lists

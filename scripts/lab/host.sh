@@ -8,8 +8,8 @@ set -euo pipefail
 TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 LAB=$TOP/scripts/lab
 CACHE=${RPCRDMA_CACHE:-/var/cache/rpcrdma-lab}
-# Files that depend on this tree (builds of the module, logs) are in a directory of their own, so that two clones
-# can share the kernels.
+# What depends on this tree (builds of the module, runs of tests) is in a directory of its own, so
+# that two clones can share the kernels.
 TREE=$CACHE/tree-$(printf %s "$TOP" | sha1sum | cut -c1-8)
 JOBS=${JOBS:-$(nproc)}
 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
@@ -202,7 +202,7 @@ need_packages() {
 PKG_BUILD=(build-essential patch bc flex bison libelf-dev libssl-dev rsync kmod cpio xz-utils python3 pahole)
 PKG_GUEST=(qemu-system-x86 busybox-static nfs-kernel-server nfs-common rpcbind rdma-core
 	librdmacm-dev libibverbs-dev iproute2 iputils-ping fio attr acl nfs4-acl-tools cpio kmod xz-utils python3 procps tcpdump)
-# The programs of a guest that cannot run the host's (foreign.sh)
+# Programs for guests that cannot run those of the host (foreign.sh)
 PKG_FOREIGN=(bash coreutils busybox-static util-linux mount procps sysvinit-utils hostname grep sed mawk findutils diffutils
 	python3 iproute2 iputils-ping kmod rdma-core e2fsprogs nfs-kernel-server nfs-common rpcbind attr acl nfs4-acl-tools fio)
 PKG_WIRE=(tshark)
@@ -210,7 +210,7 @@ PKG_WIRE=(tshark)
 PKG_SHELL=(ibverbs-utils rdmacm-utils)
 # A key distribution centre, and the programs that get tickets from it, for krb5 mounts in a guest
 PKG_KRB5=(krb5-kdc krb5-admin-server krb5-user)
-# Programs that run on a mount: in make test, and in make test-all in addition
+# For the group programs, which runs programs on a mount. Only make test-all needs the second list.
 PKG_PROGRAMS=(qemu-utils)
 PKG_PROGRAMS_ALL=(git postgresql)
 PKG_CHECK=(sparse shellcheck pyflakes3 shfmt mandoc python3-docutils busybox-static procps)

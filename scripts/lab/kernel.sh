@@ -24,7 +24,8 @@ esac
 
 MACHINE=${MACHINE:-um}
 case $MACHINE in um | x86) ;; *) die "MACHINE=$MACHINE? It is um or x86" ;; esac
-# KCSAN and KMSAN only support the PC, and only QEMU has several processors.
+# Of these two machines, KCSAN and KMSAN support only the PC, and only the PC can have several
+# processors.
 case $CHECKERS in race | memory | locks) MACHINE=x86 ;; esac
 
 # kernel_machine <kernel>: print the kernel's name of its architecture: um, x86, or that of a foreign kernel
@@ -140,8 +141,9 @@ kernel_source_ready() {
 	echo "$version" >"$src.version"
 }
 
-# kernel_fragments <kernel>: print the fragments of its configuration. A plain kernel has no KASAN. A fragment may be
-# only for one machine with these checkers.
+# kernel_fragments <kernel>: print the fragments of its configuration. Some fragments are for one
+# machine with one set of checkers (x86-debug.config). A plain kernel has no KASAN, so it gets no
+# settings of KASAN either.
 kernel_fragments() {
 	local without='^$' machine both
 	machine=$(kernel_machine "$1")
@@ -189,8 +191,9 @@ kernel_stamp() {
 	} | sha256sum | cut -c1-16
 }
 
-# Check that the configuration has every setting of the fragments. A setting may be missing if the fragment says that
-# this version has no such symbol ("# not in 7.3"), or if it is CONFIG_LOCALVERSION.
+# Check that the configuration has every setting of the fragments. A setting may be missing if the
+# fragment says that this version has no such symbol ("# not in 7.3"). CONFIG_LOCALVERSION may
+# differ, because several fragments set it, and the last one counts.
 kernel_config_check() {
 	local v=$1 conf=$2 line bad=0
 	while IFS= read -r line; do
@@ -270,11 +273,13 @@ debian_kernel_package() {
 		grep -o "linux-image-${series/./\\.}\.[^ ,(]*-$flavour" | sort -uV | tail -n 1
 }
 
-# debian_flavour <kernel>: print what Debian adds to the release of this kernel
+# debian_flavour <kernel>: print the end of this kernel's release, such as amd64, which Debian calls
+# its flavour
 debian_flavour() { if kernel_is_foreign "$1"; then foreign_flavour "$1"; else echo amd64; fi; }
 
-# debian_packages <release> <flavour>: print the packages of headers for modules. The tools run on this host. In Debian 12,
-# their package has no release.
+# debian_packages <release> <flavour>: print the packages that are needed to build modules. The
+# tools (linux-kbuild) run on this host, so their package is for its architecture. In Debian 12, the
+# name of this package has only the series: linux-kbuild-6.1.
 debian_packages() {
 	local common=${1%-"$2"} tools=${1%-"$2"}
 	[[ $tools != *-* ]] || tools=${tools%.*}
@@ -287,11 +292,12 @@ kernel_ready_debian() {
 	local k=$1 suite arch image rel pkg deb tmp=$CACHE/$1.tmp
 	[ ! -e "$CACHE/$k/.complete" ] || return 0
 	need_packages "${PKG_BUILD[@]}"
-	# Kernels of one architecture share the lists.
+	# Kernels of one architecture share the package lists, so they also share a lock.
 	lock "${k%-[0-9]*}"
 	[ ! -e "$CACHE/$k/.complete" ] || return 0
 	suite=$(kernel_suite "$k")
-	# The lists of these suites are kept apart, so that nobody reads the lists of all suites again because of them.
+	# Other suites and architectures have package lists of their own. With common lists, each
+	# change from one kernel to another would fetch the lists of all suites again.
 	# shellcheck disable=SC2034
 	if kernel_is_foreign "$k"; then
 		arch=$(foreign_arch "$k")

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Other platforms than the PC. No kernel is built for them: a configured source tree of 7.3 is enough to compile the
-# module. The unit tests of net/wire and net/core are programs of the platform, which QEMU runs.
+# Compile the module for platforms other than the PC. No kernel is built for them: a configured
+# source tree of 7.3 is enough. For one of them, the unit tests of net/wire and net/core are built
+# as a program, which QEMU runs.
 . "$(dirname "${BASH_SOURCE[0]}")/kmod.sh"
 
 # For the first platform, the module is compiled file by file, because that finds an #include that is missing. For the
@@ -18,7 +19,8 @@ platform_make() {
 	esac
 }
 
-# platform_config <platform>: print what distinguishes its configuration, and what all objects of the module need
+# platform_config <platform>: print the settings of this platform, and the settings without which
+# some files of the module would not be compiled
 platform_config() {
 	case $1 in
 	arm64-4k) echo CONFIG_ARM64_4K_PAGES=y ;;

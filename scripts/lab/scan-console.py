@@ -7,7 +7,8 @@ usage: scan-console.py FILE [CASE]
 Prints one line for each report, "<case>\\t<line>", where <case> is the test case that was running ("-" if there was
 none). With a case, it prints only the first line that was reported during that case. INTREE in the environment means
 that the console is of a guest with the in-tree module. With TOLERATED in the environment, it prints only reports
-that it otherwise leaves out: those that code outside our module causes, and that turn lockdep off.
+that it otherwise leaves out: those that code outside our module causes, and that may turn lockdep
+off.
 The status is 0 unless the file cannot be read. The output tells the caller whether there are reports.
 """
 import os
@@ -97,7 +98,7 @@ def is_theirs(report):
 
 
 def tolerated(line, report):
-    """Is this a report that code outside our module causes, and that turns lockdep off?"""
+    """Is this a report that code outside our module causes, and that may turn lockdep off?"""
     return (ORDER.search(line) and is_siws(report[:119]) or RXE.search(line) and "KASAN" in line or
             INTREE and THEIRS.search(line) and is_theirs(report))
 

@@ -81,7 +81,8 @@ def places(code, start, end):
     last = ""
     for m in TOKEN.finditer(code, start, end):
         t, a, b = m[0], m.start(), m.end()
-        # After a value, * and & are operators, and not part of a type; so are + and -
+        # After a value, these four are operators with two operands: * and & do not belong to a
+        # type, and + and - are not a sign.
         binary = re.match(r"[\w)\]]", last[-1:]) and last not in ("return", "struct", "const", "sizeof")
         if t in SWAPS and (binary or t not in ("*", "&", "-", "+")):
             for other in SWAPS[t]:
@@ -151,8 +152,8 @@ def mutants(name):
 def all_in_one(text, wanted):
     """Returns a source with all these mutants, and {line: number of the mutant to which this line belongs}.
 
-    Each mutant has a copy of its function. The function calls the copy if kunit_mutant is the number of the
-    mutant.
+    Each mutant has a copy of its function, with the change. The original function calls the copy if
+    kunit_mutant is the number of the mutant.
     """
     out, lines, at = ["extern int kunit_mutant;"], {}, 0
     for function in sorted({m.function for m in wanted}, key=lambda f: f.start):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash disable=SC2034
-# For a test program that changes mounts, or whose programs might: run it in a mount namespace of its own, so that the
-# mounts end with it. Sourced with the arguments of the program. Sets $tree and $tmp, a new directory, which the program
-# removes.
+# Run a test program in a mount namespace of its own. All mounts that the program or its tools make
+# then end with the program, which sources this file without arguments. Sets $tree, and $tmp, a new
+# directory that the program has to remove.
 name=$(basename "$0" .sh)
 if [ "${OWN_MOUNTS:-}" != "$name" ]; then
 	[ "$(id -u)" = 0 ] || { echo "not ok $name only root can make a mount namespace"; exit 1; }

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Check that the probes of include/compat/Kbuild notice kernels that they do not know, and that the step headers of make
-# check notices probes that tell nothing. The kernels here are directories with headers made from the patterns of the
-# probes, so this needs no kernel.
+# Check that the probes of include/compat/Kbuild notice kernels that they do not know, and that the
+# step "headers" of make check notices probes that have the same result for all kernels. The kernels
+# here are directories with headers made from the patterns of the probes, so this needs no kernel.
 # Prints "ok <name>" or "not ok <name> <why>" for each test. The status is 1 if any failed.
 set -uo pipefail
 tree=$(cd "$(dirname "$0")/../.." && pwd)
@@ -75,7 +75,7 @@ compiles() {
 	} >"$file"
 }
 
-# judge: print what the step headers says about two kernels
+# judge: print what the step "headers" reports about two kernels
 judge() { bash -c '. "$0/scripts/lab/headers.sh"; headers_probes "$@" || exit' "$tree" "$tmp/one" "$tmp/two" 2>&1; }
 
 test_probes-differ() {

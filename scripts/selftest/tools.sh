@@ -27,7 +27,8 @@ stub() {
 	chmod 755 "$tmp/bin/$1"
 }
 
-# A client and server that is in order: RoCE on eth0, with 192.0.2.1. The server is at 192.0.2.9.
+# A machine that is client and server, and on which nothing is wrong: RoCE on eth0, with 192.0.2.1.
+# The server of its mounts is at 192.0.2.9.
 fresh() {
 	rm -rf --one-file-system "${tmp:?}/bin" "$root"
 	mkdir -p "$tmp/bin" "$root/mnt" "$root/run"
@@ -98,7 +99,8 @@ tool() {
 	timeout 60 $shell "$tmp/tool" "${@:2}"
 }
 
-# says <words> <argument>...: rpcrdma-check must complain about these words, and have no error of its own.
+# says <words> <argument>...: the lines WRONG [word] of rpcrdma-check must have exactly these words,
+# and it must have no error of its own.
 says() {
 	local rc=0 seen
 	tool rpcrdma-check "${@:2}" >"$tmp/out" 2>"$tmp/err" || rc=$?
@@ -194,7 +196,8 @@ test_registration() {
 	stub dmesg 'echo "rpcrdma: mlx5_9 cannot register memory as NFS/RDMA needs it"'
 	notes old-device client "$line"
 }
-# A child of an IPoIB interface, a bond of two, and a bridge over RoCE, which RDMA cannot use
+# Interfaces above that of a device: a child of IPoIB, a bond over IPoIB, one over RoCE, which RDMA
+# cannot use, and one over iWARP, which it can
 test_above() {
 	interface ib0.8001 7 32 2
 	interface eth0 2 32
@@ -263,7 +266,7 @@ is_mounted() { # where, transport
 	file proc/self/mountstats "device server:/old mounted on $1 with fstype nfs4 statvers=1.1" "	xprt:	udp 0 0" \
 		"device server:/exp mounted on $1 with fstype nfs4 statvers=1.1" "	xprt:	$2 0 0"
 }
-# The server has died. Whatever looks at the mount point waits without an end.
+# The server has died. Each access to the mount point waits for ever.
 test_dead-server() {
 	local name
 	[ "$shell" != "busybox ash" ] || return 0
@@ -373,7 +376,7 @@ test_stats() {
 	shows 0 '"connections": [' --json
 	json 'len(d["connections"]) == 3 and len({c["name"] for c in d["connections"]}) == 3'
 }
-# More connections than one command takes arguments
+# There are more connections than one command can take as arguments.
 test_many-connections() {
 	[ "$shell" = dash ] || return 0
 	python3 -I -S -c '
@@ -440,7 +443,6 @@ bad=0
 [ $# = 0 ] || names=("$@")
 for name in "${names[@]}"; do
 	for shell in dash "bash --posix" "busybox ash"; do
-		# The name of the last one is that of the test.
 		if ! out=$(fresh && "test_$name" 2>&1); then
 			echo "not ok tools/$name ($shell) $(tail -n 1 <<<"$out")"
 			bad=1

@@ -290,7 +290,8 @@ local function fits(lists, body)
 	return true
 end
 
--- The rules of RFC 8166 and the draft about lists and RPC message together
+-- Check the lists and the RPC message together, by the rules of RFC 8166 and of the draft of
+-- version 2.
 local function judge(c, tree, hdr, lists)
 	local left = c:left()
 	if hdr.response then
@@ -850,8 +851,9 @@ local function part(tvb, pinfo, root, conn, stream, key, first, last)
 	return true
 end
 
--- Opcodes of a reliable connection: first, middle, last, last with immediate, only, only
--- with immediate, last and only with invalidate.
+-- Opcodes of Sends on a reliable connection: first, middle, last, last with immediate, only, only
+-- with immediate, last and only with invalidate. For each: is the packet the first of its message,
+-- and is it the last?
 local ib_sends = {
 	[0] = { true, false }, [1] = { false, false }, [2] = { false, true }, [3] = { false, true },
 	[4] = { true, true }, [5] = { true, true }, [22] = { false, true }, [23] = { true, true },
@@ -860,7 +862,8 @@ local ib_sends = {
 local function infiniband(tvb, pinfo, root)
 	local send = ib_sends[value(ib_opcode)]
 	if not send then return false end
-	-- A packet is padded to a multiple of four bytes. Only messages with placed data can have another length.
+	-- A packet is padded to a multiple of four bytes. Only a message with placed data can have
+	-- a length that is no such multiple.
 	local pad = value(ib_pad) or 0
 	if pad > 0 and pad < tvb:len() then tvb = tvb(0, tvb:len() - pad):tvb() end
 	local conn, sender = conn_of(pinfo)

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """usage: leaks.py PLACES <kmemleak
 
-Print the objects that our module allocated, at any address where it was loaded. Status 1 if there are any.
+Print the leaked objects that our module allocated, at any address where it was loaded. Status 1 if
+there are any.
 Each line of PLACES has jiffies, and the addresses of the module's first and last function at that time. After
 the module is unloaded, its functions are only addresses in a trace, and another module may be loaded at the
 same place.

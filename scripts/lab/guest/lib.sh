@@ -4,8 +4,8 @@
 # cases. Environment (from /lab/env): TOP LAB ROLE KERNEL PROVIDER MODULE. A guest that is alone is its own server, with
 # the address $SERVER.
 
-# In a kernel with all checkers, starting a program takes a second. So these functions use bash built-ins where they
-# can.
+# In an emulated guest with all checkers, each start of a program takes a long time. So these
+# functions use bash built-ins where they can.
 
 EXPORT=/export
 MNT=/mnt
@@ -72,7 +72,8 @@ net_macvlan() {
 	ip link add link "vec$1" name "eth$1" type macvlan mode passthru
 }
 
-# Configure the network between two guests. In about one boot of 25 it does not work. Then fail here, before any case.
+# Configure the network between two guests. In about one boot of 25, this network does not work.
+# Then fail here, before any case.
 net_pair() {
 	local me=1 peer=2 um=
 	[ "$ROLE" = server ] || { me=2; peer=1; }
@@ -226,10 +227,12 @@ nfs_mount() {
 
 nfs_umount() { umount "${1:-$MNT}"; }
 
-# xprt_field <number> [mount point]: print a field of the "xprt: rdma" line in mountstats. The word rdma is field 0.
-# Field 3 is the number of connects, 6 of messages sent, 7 of Replies, 11 of Read chunks, 12 of Write chunks, 13 of
-# Reply chunks. With our module, 14 is the number of bytes in Read chunks, and 15 of bytes that the server has written
-# to other chunks (xprt_rdma_print_stats()). The result is the sum over all connections of the mount.
+# xprt_field <number> [mount point]: print a field of the "xprt: rdma" line in mountstats. The word
+# rdma is field 0. Field 3 is the number of connects, 6 of messages sent, 7 of Replies, 11 of Read
+# chunks, 12 of Write chunks, 13 of Reply chunks. With our module, 14 is the number of bytes in Read
+# chunks, and 15 of bytes that the server has written to Write and Reply chunks
+# (xprt_rdma_print_stats()). The result is the sum over all connections of the mount.
+# xprt_line [mount point]: print these lines, one for each connection
 xprt_line() {
 	local lines=() line at=
 	mapfile -t lines </proc/self/mountstats
