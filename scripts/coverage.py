@@ -6,9 +6,9 @@ usage: coverage.py [--verify | --list | --conformance]
 
 Tests in kunit and scripts/{tests,fuzz} name requirements in "Covers:" comments. Requirements that
 no test here can check are in scripts/coverage.reasons, as "ID  reason". A requirement that only
-repeats others is there as "ID = ID ID ...". The requirements are in scripts/coverage.ids, their groups in
-scripts/coverage.groups, and decisions (G-nn, T-nn) in Documentation/decisions.rst. Rules of the
-round-trip extension are also in Documentation/rtx.rst, which is its specification.
+repeats others is there as "ID = ID ID ...". The requirements are in scripts/coverage.ids, their
+groups in scripts/coverage.groups, and decisions (G-nn, T-nn) in Documentation/decisions.rst. Rules
+of the round-trip extension are also in Documentation/rtx.rst, which is its specification.
 
 Prints a line for each group, and the requirements without evidence; --list adds the evidence of each
 requirement. --conformance makes Documentation/conformance.rst. --verify prints only errors: names
@@ -70,7 +70,7 @@ def requirements():
 
 
 def names():
-    """{ID: MUST or nothing}"""
+    """{ID: "MUST" or an empty string}"""
     return {key: "MUST" if r.level.startswith("MUST") else "" for key, r in requirements().items()}
 
 

@@ -6,9 +6,9 @@
 # such as the tests and /etc/passwd, comes from the host.
 . "$(dirname "${BASH_SOURCE[0]}")/host.sh"
 
-# The kernels: name, Debian's architecture, the kernel's own name of it, the end of the kernel's release, the console,
-# packages for this host (a compiler and an emulator), and the emulator with its machine. The emulated processor must
-# support the size of the kernel's pages.
+# The kernels: name, Debian's name of the architecture, the kernel's name of it (ARCH), the end of
+# the release, the console, packages for this host (a compiler and an emulator), and the emulator
+# with its machine. The emulated processor must support the size of the kernel's pages.
 #   debian-arm64        pages of 4K
 #   debian-arm64-16k    pages of 16K
 #   debian-ppc64el-64k  pages of 64K

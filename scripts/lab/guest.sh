@@ -68,7 +68,8 @@ guest_qemu() {
 		-device virtio-serial "$@"
 }
 
-# guest_pc [more arguments of QEMU]: a part of guest_qemu. Set the machine, and add to the command line.
+# guest_pc [more arguments of QEMU]: the part of guest_qemu for a PC. Sets its variable machine, and
+# adds to its cmdline.
 guest_pc() {
 	local cpu=host khz
 	if [ "$accel" != kvm ]; then

@@ -55,7 +55,8 @@ headers_unpack() {
 	done | xargs -0 -P "$JOBS" -n 2 dpkg -x
 }
 
-# headers_dir <release>: print the directory of the headers. They contain absolute paths of it, so they must stay there.
+# headers_dir <release>: print the directory of the headers. Their Makefile contains its absolute
+# path, so they must stay there.
 headers_dir() { echo "$HEADERS/${1%%-*}/usr/src/linux-headers-$1"; }
 
 headers_ready() {
@@ -96,7 +97,8 @@ headers_command() {
 		sed -n "s/.*unrecognized command-line option '\([^']*\)'.*/\1/p"); do
 		command=${command// $option / }
 	done
-	# The headers may use attributes of a newer compiler, because .config says that it has them.
+	# The headers may use attributes that this compiler lacks, because their .config is for a
+	# newer one.
 	echo "$command -Wno-attributes -fsyntax-only" >"$out"
 }
 

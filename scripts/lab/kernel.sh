@@ -28,7 +28,8 @@ case $MACHINE in um | x86) ;; *) die "MACHINE=$MACHINE? It is um or x86" ;; esac
 # processors.
 case $CHECKERS in race | memory | locks) MACHINE=x86 ;; esac
 
-# kernel_machine <kernel>: print the kernel's name of its architecture: um, x86, or that of a foreign kernel
+# kernel_machine <kernel>: print the architecture for which a kernel is built, as make takes it in
+# ARCH: um, x86, or one of those in foreign.sh
 kernel_machine() {
 	if kernel_is_foreign "$1"; then
 		foreign_machine "$1"

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # make shell: start a guest with a shell. The module is loaded, and /export is exported over RDMA
-# and mounted at /mnt. KERNEL is debian, debian-6.1, 7.3, 6.12 or one of foreign.sh, PROVIDER is rxe or siw, and VERS is the
-# version of NFS (4.2). VERBOSE=y shows the messages of the kernel while it boots. "exit" ends
-# the guest.
+# and mounted at /mnt. KERNEL is debian, debian-6.1, 7.3, 6.12 or a kernel that foreign.sh lists,
+# PROVIDER is rxe or siw, and VERS is the version of NFS (4.2). VERBOSE=y shows the messages of the
+# kernel while it boots. "exit" ends the guest.
 . "$(dirname "$0")/guest.sh"
 
 kernel=${KERNEL:-debian} provider=${PROVIDER:-rxe}

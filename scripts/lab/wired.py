@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """usage: wired.py COMMAND...
 
-Run a command with two pairs of connected sockets as its files 61 and 62, and 63 and 64. The command gives one socket of
-each pair to each of two guests. The second pair is for groups with a second link.
+Run a command with two pairs of connected sockets: file descriptors 61 and 62, and 63 and 64. The
+command gives each of two guests one socket of each pair. The second pair is for groups with a
+second link.
 """
 import os
 import socket

@@ -17,7 +17,8 @@ Each mutant prints one line, with the first case that failed and the reason. The
 tree in which all mutants are built.
 
 NAME: only these mutants; may be shell patterns. --stale: only mutants without a verdict, and those whose verdict is
-older than the present text of the mutant or of a function that it changes. --control: run the same cases, all of a
+older than the present text of the mutant or of a function that it changes. --list: print these mutants, and run
+nothing. --control: run the same cases, all of a
 guest in one run, with nothing broken. If one fails, the verdicts mean nothing.
 
 Each verdict is written to guests.results at once. --check runs no mutants, but checks that

@@ -19,7 +19,8 @@ RANGE="${KERNELS%% *} to ${KERNELS##* }"
 dkms_source() {
 	local folder
 	mkdir -p "$1/include/rpcrdma"
-	# DKMS does not know commits, and does not install a module whose version is installed already.
+	# DKMS installs no module whose version is installed already. So the version includes the
+	# commit, which make cannot find out in the tree of DKMS.
 	sed "s/^rpcrdma-version := .*/rpcrdma-version := $VERSION/" "$TOP/Kbuild" >"$1/Kbuild"
 	chmod 644 "$1/Kbuild"
 	for folder in "$TOP"/net/*/; do

@@ -332,7 +332,8 @@ local function rpc(c, pinfo, tree, root, hdr)
 	judge(c, tree, hdr, lists)
 	if c:left() == 0 then return end
 
-	-- If items are in chunks, the rest of the message is not given to the RPC dissector.
+	-- If items are in chunks, the RPC dissector could not make sense of the rest of the
+	-- message.
 	local rest = c.tvb(c.at)
 	if hdr.htype == MSG and c:left() >= 8 and lists.reads == 0 and not (hdr.response and lists.written > 0) then
 		-- The RPC dissector throws an error if the message ends too early, which must not end this dissector.
@@ -579,7 +580,8 @@ local function show_group(group, pinfo, tree, root)
 	end
 end
 
--- Mark a message that comes while a group of its sender is not complete. It ends the group.
+-- Mark a message that comes while a group of its sender is not complete. Such a message ends the
+-- group.
 local function interrupt(pinfo, tree, hdr)
 	local conn, sender = conn_of(pinfo)
 	local key = pinfo.number .. " between " .. hdr.xid

@@ -138,7 +138,8 @@ module_loaded() { grep -q '^rpcrdma ' /proc/modules; }
 
 # Our module's own counters, one "name value" a line. The in-tree module has none.
 counters() { [ ! -r $COUNTERS ] || printf '%s\n' "$(<$COUNTERS)"; }
-# If our module has no counter of this name, that is an error, and not zero.
+# counter <name>: print the value of a counter. If our module has no counter of this name, that is
+# an error.
 counter() {
 	local line lines=()
 	[ -r $COUNTERS ] || return 0
@@ -154,7 +155,7 @@ counter() {
 # --- server and client --------------------------------------------------------
 
 # export_mount: mount the file system that is exported, which is in memory. The tmpfs of 6.1 has no extended attributes of
-# users, so there it only has the image of an ext4.
+# users, so there an ext4 is exported, whose image is in a tmpfs.
 export_mount() {
 	local image=/run/export/image size
 	if [ "$KERNEL" != debian-6.1 ]; then
@@ -251,11 +252,11 @@ xprt_field() {
 
 # --- test cases ---------------------------------------------------------------
 
-# A test file defines functions case_<name>. case_run <name> [seconds] runs one in its own shell: status 0 is ok,
-# 77 is skip, and any other status is not ok. The last FAIL: or SKIP: line of its log is the reason. A kernel report
-# during the case makes it fail as well: the host searches the console for such reports (show() in run-group.sh),
-# because a search in the guest would take seconds. case_mark() marks the begin and the end of the case in the kernel
-# log.
+# A test file defines functions case_<name>. case_run <name> [seconds] runs one in its own shell:
+# status 0 is ok, 77 is skip, and any other status is not ok. The last FAIL: or SKIP: line of its
+# log is the reason. A kernel report during the case makes it fail as well: the host searches the
+# console for such reports (show() in run-group.sh), because a search in the guest would take
+# seconds. case_mark() marks the beginning and the end of the case in the kernel log.
 CASE_BROKEN=
 
 case_wanted() {

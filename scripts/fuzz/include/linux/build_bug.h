@@ -1,2 +1,2 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Replaces the kernel's header of this name. Nothing of it is used in user space. */
+/* Replaces the kernel's header of this name, of which net/wire and net/core use nothing. */

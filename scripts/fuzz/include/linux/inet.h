@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Replaces the kernel's header of this name: only what net/core uses of it, without delimiters. */
+/* Replaces the kernel's header of this name. It has only what net/core uses, and ignores @delim. */
 #ifndef FUZZ_LINUX_INET_H
 #define FUZZ_LINUX_INET_H
 
@@ -31,7 +31,7 @@ static inline int in4_pton(const char *src, int srclen, u8 *dst, int delim,
 	const char *colon = memchr(src, ':', srclen);
 
 	(void)delim;
-	/* The kernel's function ends at a colon. */
+	/* The kernel's function takes a colon as the end of the address. */
 	return fuzz_pton(AF_INET, src, colon ? colon - src : srclen, dst, end);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Replaces the kernel's header of this name: only what net/wire and net/core use of it. */
+/* Replaces the kernel's header of this name. It has only what net/wire and net/core use. */
 #ifndef FUZZ_LINUX_UNALIGNED_H
 #define FUZZ_LINUX_UNALIGNED_H
 
