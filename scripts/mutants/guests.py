@@ -16,10 +16,10 @@ Each mutant prints one line, with the first case that failed and the reason. The
 0 if all mutants were noticed. Other output is in rpcrdma-mutants/guests-out below $TMPDIR, beside the copy of the
 tree in which all mutants are built.
 
-NAME: only these mutants; may be shell patterns. --stale: only mutants without a verdict, and those whose verdict is
-older than the present text of the mutant or of a function that it changes. --list: print these mutants, and run
-nothing. --control: run the same cases, all of a
-guest in one run, with nothing broken. If one fails, the verdicts mean nothing.
+NAME: only these mutants; may be shell patterns. --stale: only mutants that have not been noticed, among them those that
+were never run, and mutants whose verdict is older than the present text of the mutant or of a function that it
+changes. --list: print these mutants, and run nothing. --control: run the same cases, all of a guest in one run, with
+nothing broken. If one fails, the verdicts mean nothing.
 
 Each verdict is written to guests.results at once. --check runs no mutants, but checks that
     - each text to be changed occurs exactly once, and all files, cases and requirements exist

@@ -3,9 +3,9 @@
 """Draw the panels of the Grafana dashboard as an SVG, from what rpcrdma-stats wrote during a test.
 
 usage: picture.py DIRECTORY >Documentation/grafana.svg
-The directory is that of the case "stats" (group admin): N.prom, and N.time with the time of each. It is stats/ in the
-run directory of the group. Panels in which nothing happened are left out. Rates are those between two readings, as
-Grafana's rate() would compute them for so short an interval.
+DIRECTORY is stats/ in the run directory of the group admin. The case stats has written files N.prom there, and for
+each of them N.time with its time. Panels in which nothing happened are left out. Rates are those between two readings,
+as rate() of Prometheus would compute them for such a short interval.
 """
 import os
 import re
@@ -35,7 +35,7 @@ def readings(where):
 
 
 def series(series_of, metric):
-    """{legend: [(seconds, value)]} of a metric: the rate of a counter, the value of a gauge"""
+    """{legend: [(seconds, number)]} of a metric: the rate of a counter, or the value of a gauge"""
     start = series_of[0][0]
     names = {name for _, values in series_of for name in values if re.fullmatch(rf"{metric}(\{{.*\}})?", name)}
     made = {}
