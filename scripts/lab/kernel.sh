@@ -161,6 +161,7 @@ kernel_fragment() { kernel_fragments "$1" | sed -n 's/[[:space:]]*#.*//; /^CONFI
 # rxe.patch: rxe uses a queue pair after it has queued a packet. The packet may already have been consumed, and the
 # queue pair destroyed (compat.rst). KASAN reports this if a test breaks connections for long enough.
 # rxe-destroy.patch: rxe looks up queue pairs under RCU, but their memory is freed at once (compat.rst).
+# siw.patch: an endpoint of siw uses its device when it is freed, which may be after the device was removed (compat.rst).
 # um.patch: for each stack trace that KASAN, kmemleak or lockdep records, User-mode Linux searches the whole stack,
 # which takes most of its time. With the patch, it goes from frame to frame. The patch also repairs the network driver
 # of User-mode Linux, which takes a lock with bottom halves enabled: lockdep reports that, and turns itself off.
@@ -169,6 +170,7 @@ kernel_fragment() { kernel_fragments "$1" | sed -n 's/[[:space:]]*#.*//; /^CONFI
 kernel_patches() {
 	echo "$LAB/rxe.patch"
 	echo "$LAB/rxe-destroy.patch"
+	echo "$LAB/siw.patch"
 	[ "$(kernel_machine "$1")" != um ] || printf '%s\n' "$LAB/um.patch" "$LAB/um-vector.patch"
 }
 

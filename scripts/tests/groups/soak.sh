@@ -118,9 +118,19 @@ checked_at_server() {
 	rm -r "/soak/$1/$1"
 }
 
+# slabs: print a line "<bytes> <cache>" for each slab cache, and for what else the kernel has allocated
+slabs() {
+	awk 'NR > 2 { print $3 * $4, $1 }' /proc/slabinfo
+	awk '/^(Anon|Shmem|KernelStack|PageTables|VmallocUsed|Percpu|Unevictable)/ { sub(":", ""); print $2 * 1024, $1 }' /proc/meminfo
+}
+
+# grown <before>: print what has grown by a megabyte since these lines of slabs
+grown() { awk -v M=1048576 'NR == FNR { had[$2] = $1; next } $1 - had[$2] >= M { printf "%s: %d MiB more\n", $2, ($1 - had[$2]) / M }' "$1" <(slabs); }
+
 # no_less <end> <before> <after>: the memory of an end is at most 32 MB less than before
 no_less() {
 	echo "$1: $(($2 >> 20)) MiB were available before, and $(($3 >> 20)) MiB afterwards"
+	at "$1" grown /tmp/slabs
 	(($2 - $3 <= 32 << 20)) || die "$1 has lost $((($2 - $3) >> 20)) MiB"
 }
 
@@ -136,6 +146,8 @@ case_soak() {
 	soak 60
 	client=$(memory_here)
 	server=$(on_server memory_here)
+	slabs >/tmp/slabs
+	on_server eval 'slabs >/tmp/slabs'
 	soak $((MINUTES * 60))
 	no_less client "$client" "$(memory_here)"
 	no_less server "$server" "$(on_server memory_here)"
