@@ -47,7 +47,7 @@ class Locks:
                 n, op, size, count, *values, name = words
                 # Remove what the kernel adds to the name: #2 if another class has the same name, /1
                 # for a subclass, and -R or -W, which distinguish the lines of readers and writers.
-                name = re.sub(r"(#\d+)?(/\d+)?(-[RW])?( \+)?$", "", name)
+                name = re.sub(r"(#\d+)?(/\d+)?(-[RW])?$", "", name)
                 point = self.locks[(int(n), op, int(size)), name]
                 for i, v in enumerate(values):
                     point[i] += int(v) / int(count)

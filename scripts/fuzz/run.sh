@@ -33,7 +33,7 @@ build() {
 		scripts/fuzz/*.c "${pure[@]}" &&
 		clang "${options[@]}" -o "$dir/fuzz" "$dir"/o/*.o
 }
-with_log "building ${#pure[@]} rooms for user space" "$dir/build.log" build
+with_log "building ${#pure[@]} sources for user space" "$dir/build.log" build
 mapfile -t all < <("$dir/fuzz")
 read -ra targets <<<"${TARGET:-${all[*]}}"
 for t in "${targets[@]}"; do
