@@ -161,6 +161,7 @@ kernel_fragment() { kernel_fragments "$1" | sed -n 's/[[:space:]]*#.*//; /^CONFI
 # rxe.patch: rxe uses a queue pair after it has queued a packet. The packet may already have been consumed, and the
 # queue pair destroyed (compat.rst). KASAN reports this if a test breaks connections for long enough.
 # rxe-destroy.patch: rxe looks up queue pairs under RCU, but their memory is freed at once (compat.rst).
+# rxe-again.patch: rxe of 6.12 executes a packet again if the queue pair fails at that moment (compat.rst).
 # siw.patch: an endpoint of siw uses its device when it is freed, which may be after the device was removed (compat.rst).
 # um.patch: for each stack trace that KASAN, kmemleak or lockdep records, User-mode Linux searches the whole stack,
 # which takes most of its time. With the patch, it goes from frame to frame. The patch also repairs the network driver
@@ -171,6 +172,7 @@ kernel_patches() {
 	echo "$LAB/rxe.patch"
 	echo "$LAB/rxe-destroy.patch"
 	echo "$LAB/siw.patch"
+	[ "$1" != 6.12 ] || echo "$LAB/rxe-again.patch"
 	[ "$(kernel_machine "$1")" != um ] || printf '%s\n' "$LAB/um.patch" "$LAB/um-vector.patch"
 }
 

@@ -122,17 +122,22 @@ checked_at_server() {
 slabs() {
 	awk 'NR > 2 { print $3 * $4, $1 }' /proc/slabinfo
 	awk '/^(Anon|Shmem|KernelStack|PageTables|VmallocUsed|Percpu|Unevictable)/ { sub(":", ""); print $2 * 1024, $1 }' /proc/meminfo
+	echo "$(traces) traces"
 }
 
 # grown <before>: print what has grown by a megabyte since these lines of slabs
 grown() { awk -v M=1048576 'NR == FNR { had[$2] = $1; next } $1 - had[$2] >= M { printf "%s: %d MiB more\n", $2, ($1 - had[$2]) / M }' "$1" <(slabs); }
 
-# settled: print how much memory is available. KASAN keeps freed objects, up to a 32nd of the memory, until the cache that they
-# belong to is shrunk.
+# traces: print the size in bytes of all stack traces that the checkers have recorded. They are kept for ever, in pools of four
+# pages. On User-mode Linux, an interrupt may come at any instruction, so there are ever more of them.
+traces() { awk -v SIZE=$((4 * $(getconf PAGESIZE))) '$1 == "pools:" { print $2 * SIZE }' /sys/kernel/debug/stackdepot/stats; }
+
+# settled: print how much memory is available to others than the checkers. KASAN keeps freed objects, up to a 32nd of the
+# memory, until the cache that they belong to is shrunk.
 settled() {
 	local cache
 	for cache in /sys/kernel/slab/*/shrink; do echo 1 >"$cache"; done
-	memory_here
+	echo $(($(memory_here) + $(traces)))
 }
 
 # no_less <end> <before> <after>: the memory of an end is at most 16 MB less than before
