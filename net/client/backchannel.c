@@ -14,7 +14,7 @@
  * A callback slot is an xprt_rdma_req with a buffer for the callback and its Reply. While
  * callbacks are used, two callback slots always exist. Further slots are created when they
  * are first needed. There may be twice as many slots as granted credits, because a slot
- * becomes free only some time after its Reply has returned the credit. A server that
+ * becomes free only some time after the Reply has returned the credit. A server that
  * needs more slots has exceeded its credits, and the connection is closed (G-25).
  *
  * If there is no memory for a slot, the callback stays in its Receive until a slot is
@@ -88,8 +88,9 @@ int xprt_rdma_bc_setup(struct rpc_xprt *xprt, unsigned int reqs)
  * @xprt: connected transport
  *
  * A callback must fit inline into our Receive, and its Reply into a Receive of the server
- * (rfc5666bis 8.3.3). The result is for both, so it is the smaller of the two sizes. The upper
- * layer announces it when it creates a session.
+ * (rfc5666bis 8.3.3). The result applies to both messages, so it is computed from the smaller
+ * Receive, and from at most %XPRT_RDMA_BC_SIZE bytes. The upper layer announces the result when it
+ * creates a session.
  *
  * Context: process.
  * Return: size of the RPC message in bytes.
@@ -235,8 +236,8 @@ out_unlock:
  * xprt_rdma_bc_reset - drop the callbacks that wait for a slot
  * @xr: transport whose connection no longer has queues, but still has its Receives
  *
- * The Receives that contain these callbacks are freed with the connection. The server sends
- * the callbacks again on the next connection.
+ * The Receives that contain these callbacks are freed with the connection. The server can
+ * send the callbacks again on the next connection.
  *
  * Context: process. Send lock held.
  */
@@ -410,7 +411,7 @@ void xprt_rdma_bc_receive(struct xprt_rdma *xr, struct rpcrdma_msg_in *msg,
 	if (req == ERR_PTR(-EOVERFLOW)) {
 		rpcrdma_count(client_bc_overruns);
 		trace_xprt_rdma_bc_overrun(xr, hdr->hd_credit);
-		/* The server sends its callbacks again on the next connection. */
+		/* The server can send its callbacks again on the next connection. */
 		rpcrdma_conn_fail(&xr->xr_conn, -EOVERFLOW);
 		goto out_put;
 	}

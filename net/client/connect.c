@@ -28,14 +28,14 @@
 #include "trace.h"
 #include "xprt_rdma.h"
 
-/* Workqueue for connecting, which may sleep for about a minute if a server does not
- * answer. sunrpc's own workqueue (xprtiod) is not used for this: it also runs tasks that send
+/* Workqueue for connecting, which may sleep for more than a minute if a server does
+ * not answer. sunrpc's own workqueue (xprtiod) is not used for this: it also runs tasks that send
  * RPCs on other transports, and has only one thread when memory is short.
  */
 static struct workqueue_struct *xprt_rdma_connect_wq;
 
-/* Once connecting has taken this long, no other path is tried in the same run of the work: sunrpc
- * may want to end the transport, and waits for the work.
+/* Time in jiffies after which a run of the connect worker tries no further path. sunrpc may want to
+ * destroy the transport, and must wait until the worker has finished.
  */
 #define XPRT_RDMA_PATHS_TIME		\
 	(XPRT_RDMA_RESOLVE_TIMEOUT + XPRT_RDMA_CONNECT_TIMEOUT)
@@ -89,8 +89,8 @@ static int xprt_rdma_create_queues(struct xprt_rdma *xr,
 	conn->cn_ours = *ours;
 	queues.qz_send_sges = xprt_rdma_pages_begin(xr);
 	for (;;) {
-		/* cz_sq_depth and cz_rq_depth include the entries for the keepalive's probe and
-		 * for draining. These entries are subtracted here, because
+		/* cz_sq_depth and cz_rq_depth include entries for draining, and cz_sq_depth also
+		 * one for the keepalive's probe. These entries are subtracted here, because
 		 * rpcrdma_conn_create_qp() adds them itself.
 		 */
 		queues.qz_sq = sizes->cz_sq_depth - RPCRDMA_SQ_EXTRA;
@@ -99,8 +99,8 @@ static int xprt_rdma_create_queues(struct xprt_rdma *xr,
 		rc = rpcrdma_conn_create_qp(conn, &queues);
 		if (rc != -ENOMEM && rc != -EINVAL)
 			break;
-		/* The device cannot make such a large queue pair. Try half the size,
-		 * unless that would be too small to be used.
+		/* The device cannot make such a large queue pair, or lacks the memory for it. Try
+		 * half the size, unless that would be too small to be used.
 		 */
 		conn->cn_caps.dc_max_qp_wr = sizes->cz_sq_depth / 2;
 		if (xprt_rdma_size_queues(xr))
@@ -187,8 +187,8 @@ static int xprt_rdma_open(struct xprt_rdma *xr)
 		return rc;
 	memcpy(&xr->xr_srcaddr, &conn->cn_id->route.addr.src_addr,
 	       sizeof(xr->xr_srcaddr));
-	/* These Sends are large enough for the negotiation. They may be too small for the
-	 * limits that are negotiated, so xprt_rdma_reserve() calls
+	/* The buffers of these Sends are large enough for the negotiation. They may be too
+	 * small for the limits that are negotiated, so xprt_rdma_reserve() calls
 	 * xprt_rdma_sends_reserve() again.
 	 */
 	rc = xprt_rdma_sends_reserve(xr);

@@ -30,9 +30,10 @@
  * credit. xprt_release_rqst_cong() takes the credit back and wakes the next RPC that waits
  * for one. It does nothing if the RPC has no credit. When an RPC ends, sunrpc calls
  * xprt_rdma_credit_release(), which decides what becomes of the credit. So an RPC keeps its
- * credit until it ends, even if its Reply came earlier. There is one exception:
- * xprt_rdma_credit_give_back() returns the credit of an RPC that is sent again after an error,
- * or that could not be sent for lack of memory.
+ * credit until it ends, even if its Reply came earlier. There are two exceptions. If the connection
+ * ends, all RPCs lose their credits (xprt_rdma_credit_reset_locked()). And
+ * xprt_rdma_credit_give_back() returns the credit of an RPC that is sent again after an error, or
+ * that could not be sent for lack of memory.
  *
  * sunrpc sets rq_connect_cookie when the RPC gets its slot, when it waits for a connection,
  * and when it has been sent. When the RPC begins to wait for its Reply, sunrpc compares the
@@ -42,10 +43,10 @@
  * A Call that is a group (group.c) may have credits beyond its first. sunrpc does not know of
  * these credits, so cwnd is lowered as long as they are in use. The Call may also have
  * Receives beyond the first. These credits and Receives are taken together before anything
- * of the Call is posted (I38). They are returned, or stay in use, together with the first
- * credit. There are two exceptions. If the group cannot be built or posted, they are returned
- * before the first credit. Once the Reply has come, the Receives are free for other Calls at
- * once, even if the RPC has not ended yet (RTX-101).
+ * of the Call is posted (I38). They are returned together with the first credit, or stay in use
+ * with it if the RPC is given up. There are two exceptions. If the group cannot be built or
+ * posted, they are returned before the first credit. When the Reply has come, the Receives are
+ * free for other Calls at once, even if the RPC has not ended yet (RTX-101).
  *
  * A callback takes no credit, but sunrpc would make its Reply wait for one. So
  * xprt_rdma_bc_fill(), in backchannel.c, sets rq_cong of a callback to 1.
@@ -67,7 +68,7 @@ static void xprt_rdma_credit_set_locked(struct xprt_rdma *xr)
 
 /**
  * xprt_rdma_credit_begin - reset the window for a new connection
- * @xr: transport whose connection has its sizes
+ * @xr: transport whose connection has been sized (xr_sizes)
  *
  * Context: process. Send lock held.
  */
@@ -158,7 +159,7 @@ static u32 xprt_rdma_credit_calls_locked(const struct xprt_rdma *xr)
  * xprt_rdma_credit_see_extra - report how many credits and Receives beyond the first a Call
  *	that is a group (rtx.h) may take
  * @xr: transport
- * @most: OUT: numbers of credits and spare Receives that are free now
+ * @most: OUT: numbers of credits and spare Receives that the Call could take now
  *
  * While the send lock is held, these numbers shrink only if the grant shrinks.
  *
@@ -368,7 +369,8 @@ static void xprt_rdma_credit_wake_sender(struct rpc_xprt *xprt)
  * If the Reply belongs to an RPC that was given up, this frees the RPC's credits, and wakes an
  * RPC that waits for a credit (I18). But sunrpc may be giving up the RPC at this moment:
  * sunrpc no longer finds the RPC by its XID, but the RPC still has its slot and its credit. In
- * that case the RPC waits no longer, and xprt_rdma_credit_release() then returns the credit.
+ * that case this only records that the RPC no longer waits (rr_wait), and
+ * xprt_rdma_credit_release() then returns the credit.
  *
  * Context: completion queue's workqueue.
  * Return: true if the Reply belongs to an RPC that was or is being given up.

@@ -63,7 +63,7 @@ static void xprt_rdma_debugfs_paths(struct seq_file *seq, struct xprt_rdma *xr)
 	u32 number, path, count;
 
 	xprt_rdma_paths_show(xr, &number, &path, &count);
-	/* Before the first connection, there is no destination yet. */
+	/* Before the first attempt to connect, np_dst is empty, and "(einval)" is shown. */
 	seq_printf(seq, "destination %pISpc\n", &xr->xr_path.np_dst);
 	seq_printf(seq, "number %u\n", number);
 	seq_printf(seq, "path %u\n", path);

@@ -4,29 +4,29 @@
  * that a module like nvidia-fs puts in the place of memory of a GPU (GPUDirect Storage), and PCI
  * peer-to-peer memory (P2PDMA).
  *
- * This file finds out which pages are foreign, and maps those of the first kind. What follows
- * from that for the form of an RPC is decided in core (plan.h). It never copies anything, and
- * never decides whether an RPC fails.
+ * This file finds out which pages are foreign, and maps those of the first kind. It never copies
+ * anything. plan.h says which forms of a message are possible if it has foreign pages.
  *
  * Operation
  *
- * Only the item of a READ or a WRITE can have foreign pages, because NFS takes all other pages
- * from the page allocator. If a plan lets the CPU access the pages of an item, marshal.c asks
- * xprt_rdma_foreign_has(), and plans the Call again if necessary. If the item has a chunk of its
- * own anyway, no page is looked at.
+ * Only the item (the data) of a READ or a WRITE can have foreign pages, because NFS takes all other
+ * pages from the page allocator. If a plan lets the CPU access the pages of an item, marshal.c
+ * calls xprt_rdma_foreign_has(), and plans the Call again if there are foreign pages. If the plan
+ * has a chunk for the item alone, marshal.c need not look at the pages.
  *
- * A module that has registered its functions (nvfs.h) is asked first whenever a region is mapped,
- * and maps the region if the pages are its own. The region then holds a reference to the functions
- * until it is unmapped. rpcrdma_unregister_nvfs_dma_ops() waits until no region holds one. As
- * long as no functions are registered, a static key skips all this.
+ * Another module may have registered functions (nvfs.h). Whenever a region is mapped, these
+ * functions are called first, and map the region if the pages belong to that module. The region
+ * then holds a reference to the functions until it is unmapped. rpcrdma_unregister_nvfs_dma_ops()
+ * waits until no region holds a reference. As long as no functions are registered, a static key
+ * skips all this.
  *
- * The pages themselves do not tell any more that they are foreign when the functions have been
- * unregistered. So the slot remembers it (rr_foreign). If such an RPC has to be sent again, and
- * nobody maps its pages, it fails.
+ * After the functions have been unregistered, nothing shows that a page is foreign. So rr_foreign
+ * records that the functions have mapped pages of an RPC. If such an RPC has to be sent again, and
+ * no functions map its pages, it fails.
  *
- * P2PDMA pages are mapped by the DMA API, like any others, if the device can access them
- * (dc_p2pdma). Up to Linux 7.3, direct I/O of NFS refuses them in user memory, so they can only
- * come from users of NFS files within the kernel.
+ * P2PDMA pages are mapped by the DMA API, like ordinary pages, if the device can access them
+ * (dc_p2pdma). Up to Linux 7.3, NFS does not accept such pages in user memory for direct I/O. So
+ * they can only come from code in the kernel that reads or writes NFS files.
  */
 #include <kunit/visibility.h>
 #include <linux/dma-mapping.h>
@@ -40,16 +40,16 @@
 #include "nvfs.h"
 #include "xprt_rdma.h"
 
-/* Without these, foreign pages could not be told from others, or not be mapped. */
+/* Features that this file needs to recognise foreign pages and to map them */
 #define XPRT_RDMA_FOREIGN_FEATURES	(NVFS_FEATURE_MAP | NVFS_FEATURE_IS_GPU)
 
 DEFINE_STATIC_KEY_FALSE(xprt_rdma_foreign_on);
 /* Serialises registering and unregistering. Protects changes of xprt_rdma_foreign_ops. */
 static DEFINE_MUTEX(xprt_rdma_foreign_lock);
-/* The registered functions. Valid while one holds a reference of xprt_rdma_foreign_users. */
+/* The registered functions. A caller must hold a reference (xprt_rdma_foreign_users). */
 static const struct nvfs_dma_rw_ops *xprt_rdma_foreign_ops;
-/* Users of xprt_rdma_foreign_ops: regions that were mapped with it, and calls in progress. It is
- * dead while nothing is registered.
+/* References to xprt_rdma_foreign_ops, held by regions that the functions have mapped, and by calls
+ * in progress. This percpu_ref is dead while no functions are registered.
  */
 static struct percpu_ref xprt_rdma_foreign_users;
 static DECLARE_WAIT_QUEUE_HEAD(xprt_rdma_foreign_unused);
@@ -75,8 +75,8 @@ int xprt_rdma_foreign_init(void)
 /**
  * xprt_rdma_foreign_exit - undo xprt_rdma_foreign_init()
  *
- * Context: module unload, or failed load. No functions are registered: whoever registers some holds
- * a reference to this module.
+ * Context: module unload, or failed load. No functions are registered, because a module that has
+ * registered functions holds a reference to this module.
  */
 void xprt_rdma_foreign_exit(void)
 {
@@ -117,8 +117,8 @@ EXPORT_SYMBOL_GPL(rpcrdma_register_nvfs_dma_ops);
  * The regions that were mapped with the functions are unmapped first. This may take as long as the
  * server takes to answer their RPCs, or until their connections are closed. If an RPC whose pages
  * were mapped with the functions must be sent again afterwards, it fails. The caller has to make
- * sure that no I/O with its pages begins any more: pages of an RPC that was never sent would be
- * taken for ordinary ones.
+ * sure that no I/O with its pages begins any more: in an RPC that was never sent, they would be
+ * taken for ordinary pages.
  *
  * Context: process; sleeps. Must not be called by a function that was registered.
  */
@@ -172,7 +172,7 @@ bool xprt_rdma_foreign_has(const struct xdr_buf *xdr)
 }
 EXPORT_SYMBOL_IF_KUNIT(xprt_rdma_foreign_has);
 
-/* Asks the registered functions to map a region. Returns as nv_dma_map_sg_attrs(). */
+/* Lets the registered functions map a region. Returns the result of nv_dma_map_sg_attrs(). */
 static int xprt_rdma_foreign_ask(struct xprt_rdma_mr *mr, int n)
 {
 	const struct nvfs_dma_rw_ops *ops = xprt_rdma_foreign_ops;
@@ -183,7 +183,9 @@ static int xprt_rdma_foreign_ask(struct xprt_rdma_mr *mr, int n)
 		return ops->nv_dma_map_sg_attrs(device->dma_device, mr->mr_sg,
 						n, mr->mr_dir,
 						DMA_ATTR_NO_WARN);
-	/* The functions would use the missing struct device. */
+	/* The provider has no struct device for DMA, but the functions would use one. So do not
+	 * call nv_dma_map_sg_attrs(), but find out what it would have to do.
+	 */
 	for (i = 0; i < n; i++)
 		if (ops->nv_is_gpu_page(sg_page(&mr->mr_sg[i])))
 			return NVFS_MAP_ERROR;

@@ -294,7 +294,7 @@ static int xprt_rdma_frwr_map_sg(struct xprt_rdma_mr *mr, int n)
 	nents = ib_dma_map_sg(mr->mr_ib->device, mr->mr_sg, n, mr->mr_dir);
 	if (likely(nents))
 		return nents;
-	/* Whether a device can access P2PDMA pages depends on where both are. */
+	/* Even with dc_p2pdma, mapping fails if the device has no PCI path to P2PDMA pages. */
 	return xprt_rdma_foreign_is_p2pdma(mr, n) ? xprt_rdma_foreign_error() :
 						    -ENOBUFS;
 }
@@ -362,7 +362,9 @@ static int xprt_rdma_frwr_map(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 		rc = xprt_rdma_frwr_register(mr, n, xid, remote_write, hold);
 		if (rc)
 			return rc;
-		/* Another module has registered or unregistered its functions meanwhile. */
+		/* Only some regions of the chunk have foreign pages (foreign.c); or another module
+		 * has registered or unregistered its functions since the first region was mapped.
+		 */
 		if (offer->of_out.co_nsegs && mr->mr_foreign != foreign)
 			return xprt_rdma_foreign_error();
 		foreign = mr->mr_foreign;

@@ -11,7 +11,7 @@
  * Operation
  *
  * In base form, the memory of a message that is too long for one Send must be registered,
- * and the server has to access it by RDMA. With a group, neither is necessary. But a group
+ * and the server has to access this memory by RDMA. With a group, neither is necessary. But a group
  * takes a credit and a Send for each transmission, and a Reply that is a group takes several
  * Receives. So the plan is made with the credits and Receives that are free at the moment. Then
  * this file takes everything that the plan asks for. If something is no longer free, the Call is
@@ -24,7 +24,7 @@
  * Receives of the server have target segments, the data of a WRITE is sent to these segments,
  * after a pad of zeros, and the server need not copy the data. The server's Receives may be
  * larger than the buffers of our Sends. A Send gets a larger buffer when it is first used in
- * such a group, and keeps the buffer. If there is no memory for it, the Call has base form.
+ * such a group, and keeps the buffer. If there is no memory for the buffer, the Call has base form.
  * pages.c describes how the client, too, can avoid copying data that goes to target segments.
  */
 #include <linux/sunrpc/xdr.h>

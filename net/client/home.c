@@ -1,27 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Client: the return of a transport to its first path.
+ * Client: the return of a transport to its first path (see struct xprt_rdma_paths).
  *
- * When the first path of a transport has failed, the transport uses another one (paths.c). This
- * file finds out when the first path works again, and closes the connection then. The next one
- * will be made by the first path. This file makes no connection that sunrpc uses.
+ * When the first path of a transport has failed, the transport connects by another path (paths.c).
+ * This file finds out when the first path works again, and then closes the connection. sunrpc makes
+ * the next connection by the first path. This file makes no connection that sunrpc uses.
  *
  * Operation
  *
- * While the transport is away from its first path, a work item probes that path every 30 seconds
- * (%RPCRDMA_PATH_AGAIN): it makes a connection that carries no message, and closes it at once. The
- * path works only if the server has accepted this connection. To give up a connection that works
- * for one that may not would stop all RPCs for as long as an attempt to connect takes.
+ * While the transport uses another path, a work item probes the first path every 30 seconds
+ * (%RPCRDMA_PATH_AGAIN): it makes a connection that carries no message, and closes this connection
+ * at once. The first path works if the server accepts the connection. Without such a probe, the
+ * transport would have to close a connection that works. If the first path then still failed, all
+ * RPCs would have to wait until the attempt to connect by it ended.
  *
- * A Reply that has not come when the connection is closed is lost, and its Call is sent again from
- * another address. A server of NFSv3 or 4.0 may not recognise it then, and execute it twice. So
- * the work item first takes the send lock, so that no further Call is sent, and waits until all
- * Replies have come. Nobody waits for the Replies to RPCs that were given up, and these are not
- * sent again. If the Replies take too long, the transport stays away, and the work item tries again
- * later: each time later than before, because an attempt stops the RPCs of the connection.
+ * When a connection is closed before a Reply has come, the Call is sent again from another address.
+ * An NFSv3 or NFSv4.0 server may not recognise such a Call, and may execute it twice. So before the
+ * work item closes the connection, it takes the send lock, so that no further Call is sent, and
+ * waits until all Replies have come. It does not wait for Replies to RPCs that were given up,
+ * because these RPCs are not sent again. If the Replies take too long, the transport keeps its
+ * path, and the work item tries again later. The time until the next attempt is doubled, up to 8
+ * minutes, because each attempt stops the RPCs of the connection.
  *
- * A probe may take long. Meanwhile the connection may break, and the next one may be made by the
- * first path, or by another line of the table. So the work item looks again when it has the lock.
+ * During a probe, the connection may break. The next connection may then be made by the first path,
+ * or by a path of another line of the table. So when the work item has the send lock, it checks
+ * whether the transport has begun to connect again.
  */
 #include <linux/sched/mm.h>
 #include <linux/delay.h>
@@ -30,21 +33,23 @@
 #include "trace.h"
 #include "xprt_rdma.h"
 
-/* How long to wait for the send lock, and how long to hold it until all Replies have come, in
- * steps of XPRT_RDMA_HOME_STEP milliseconds
+/* XPRT_RDMA_HOME_STEP is in milliseconds. The other two values are numbers of such steps: how long
+ * to wait for the send lock, and how long to hold it until all Replies have come.
  */
 #define XPRT_RDMA_HOME_STEP	10u
 #define XPRT_RDMA_HOME_LOCK	100u
 #define XPRT_RDMA_HOME_DRAIN	200u
 
-/* No Receive is posted, so no message arrives. */
+/* Never called: a probe posts no Receive. */
 static void xprt_rdma_home_receive(struct rpcrdma_conn *conn,
 				   struct rpcrdma_msg_in *msg)
 {
 	rpcrdma_msg_put(msg);
 }
 
-/* The work item notices that it has no connection. */
+/* Does nothing: the functions that open the connection return an error if they fail, and an open
+ * connection is closed at once.
+ */
 static void xprt_rdma_home_lost(struct rpcrdma_conn *conn)
 {
 }
@@ -92,9 +97,9 @@ static int xprt_rdma_home_probe(struct xprt_rdma *xr,
 	return rc;
 }
 
-/* Takes the send lock. A task that waits for the lock gets it from the one that releases it, so
- * this may not succeed under a load. Sleeping until the lock is free is no choice, because sunrpc
- * does not always wake those who wait for the bit.
+/* Tries to take the send lock. This may fail under load, because sunrpc passes the lock directly to
+ * a task that waits in its queue. This polls, because sunrpc does not always wake a thread that
+ * sleeps until the bit XPRT_LOCKED is clear.
  */
 static bool xprt_rdma_home_lock(struct rpc_xprt *xprt)
 {
@@ -108,7 +113,9 @@ static bool xprt_rdma_home_lock(struct rpc_xprt *xprt)
 	return false;
 }
 
-/* If the connection is to be closed, this also passes the lock on to the work that does so. */
+/* Releases the send lock. If xprt_force_disconnect() was called, release_xprt() passes the lock to
+ * sunrpc's work item that closes the connection.
+ */
 static void xprt_rdma_home_unlock(struct rpc_xprt *xprt)
 {
 	spin_lock(&xprt->transport_lock);
@@ -117,15 +124,15 @@ static void xprt_rdma_home_unlock(struct rpc_xprt *xprt)
 	wake_up_bit(&xprt->state, XPRT_LOCKED);
 }
 
-/* Is the connection up, and has nobody asked to close it? Whoever asks waits for the send lock. */
+/* Is the connection up, and is nobody waiting for the send lock to close it? */
 static bool xprt_rdma_home_is_up(struct rpc_xprt *xprt)
 {
 	return xprt_connected(xprt) &&
 	       !test_bit(XPRT_CLOSE_WAIT, &xprt->state);
 }
 
-/* Waits until no RPC has a credit, that is, waits for a Reply. Returns -EBUSY if that takes too
- * long, and -ENOTCONN if the connection ends.
+/* Waits until no RPC has a credit. After that, no RPC waits for a Reply. Returns 0; -EBUSY if this
+ * takes too long; or -ENOTCONN if the connection ends.
  */
 static int xprt_rdma_home_drain(struct rpc_xprt *xprt)
 {
@@ -141,7 +148,7 @@ static int xprt_rdma_home_drain(struct rpc_xprt *xprt)
 	return -EBUSY;
 }
 
-/* Closes the connection when no Reply is awaited. The caller has the send lock. */
+/* Waits for Replies, and then asks sunrpc to close the connection. The caller has the send lock. */
 static int xprt_rdma_home_close(struct xprt_rdma *xr,
 				const struct xprt_rdma_probe *probe)
 {
@@ -157,8 +164,9 @@ static int xprt_rdma_home_close(struct xprt_rdma *xr,
 	return 0;
 }
 
-/* Returns 0 if the connection is being closed; -EBUSY if the caller has to try again; -ENOTCONN if
- * the connection that was away has ended.
+/* Closes the connection, so that the next one is made by the first path. Returns 0; -EBUSY if the
+ * caller has to try again later; or -ENOTCONN if the connection that was to be closed has ended
+ * already.
  */
 static int xprt_rdma_home_move(struct xprt_rdma *xr,
 			       const struct xprt_rdma_probe *probe)
@@ -173,8 +181,8 @@ static int xprt_rdma_home_move(struct xprt_rdma *xr,
 	return rc;
 }
 
-/* Probes the first path, and returns to it if it works. Returns true if that has to be tried
- * again.
+/* Probes the first path. If it works, makes the transport return to it. Returns true if the caller
+ * has to try again later.
  */
 static bool xprt_rdma_home_try(struct xprt_rdma *xr,
 			       const struct xprt_rdma_probe *probe)
@@ -208,8 +216,8 @@ static void xprt_rdma_home_work(struct work_struct *work)
 
 	if (!xprt_connected(&xr->xr_xprt) || !xprt_rdma_paths_probe(xr, &probe))
 		return;
-	/* The CM allocates under locks that a connecting transport needs. So do not wait for
-	 * write-back, which may wait for that transport.
+	/* The CM allocates memory under locks that any transport needs to connect. Write-back
+	 * may depend on such a transport, so these allocations must not wait for write-back.
 	 */
 	flags = memalloc_noio_save();
 	if (xprt_rdma_home_try(xr, &probe))
@@ -218,8 +226,8 @@ static void xprt_rdma_home_work(struct work_struct *work)
 }
 
 /**
- * xprt_rdma_home_init - initialise the return of a new transport
- * @xr: transport
+ * xprt_rdma_home_init - initialise the work item that returns to the first path
+ * @xr: new transport
  *
  * Context: process.
  */
@@ -229,8 +237,10 @@ void xprt_rdma_home_init(struct xprt_rdma *xr)
 }
 
 /**
- * xprt_rdma_home_start - look from time to time whether a transport can return
+ * xprt_rdma_home_start - begin to probe the first path from time to time
  * @xr: transport that has just connected
+ *
+ * This does nothing if the transport has connected by its first path.
  *
  * Context: process. Send lock held.
  */
@@ -244,7 +254,7 @@ void xprt_rdma_home_start(struct xprt_rdma *xr)
 }
 
 /**
- * xprt_rdma_home_exit - end the attempts to return
+ * xprt_rdma_home_exit - end the attempts to return to the first path
  * @xr: transport that is destroyed
  *
  * Context: process; sleeps.

@@ -10,10 +10,10 @@
  *
  * A Call is inline if it fits. If it does not fit, its page list may go to a Read chunk. The
  * conditions are that the upper layer has marked the page list as an eligible item, that the
- * rest of the Call then fits, and that the security flavor allows it. Otherwise the whole Call
- * goes to a Position Zero chunk. The Reply has three corresponding forms, and the choice among
- * these depends on the size of the largest Reply that the upper layer expects. Call and Reply
- * have a fourth form, the group: see group.c.
+ * rest of the Call then fits, and that the security flavor does not sign or encrypt the item.
+ * Otherwise the whole Call goes to a Position Zero chunk. The Reply has three corresponding forms,
+ * and the choice among these depends on the size of the largest Reply that the upper layer
+ * expects. Call and Reply have a fourth form, the group: see group.c.
  */
 #include <linux/sunrpc/auth.h>
 #include <linux/sunrpc/xdr.h>
@@ -320,8 +320,8 @@ int xprt_rdma_marshal_register(struct xprt_rdma *xr, struct xprt_rdma_req *req)
 	req->rr_foreign = false;
 	rc = xprt_rdma_marshal_map_call(xr, req) ?:
 	     xprt_rdma_marshal_map_reply(xr, req);
-	/* Another module has mapped pages of this RPC before, but has unregistered its functions
-	 * since (foreign.c). The pages do not have the data.
+	/* In an earlier attempt, another module has mapped pages of this RPC, and has unregistered
+	 * its functions since (foreign.c). The pages themselves do not contain the data.
 	 */
 	if (unlikely(foreign && !req->rr_foreign)) {
 		req->rr_foreign = true;
@@ -456,8 +456,8 @@ static u32 xprt_rdma_marshal_offered(const struct xprt_rdma_offer *offer)
  * long to be sent inline. If the Reply would have fitted our Receive, the server has a lower
  * limit of its own, which it need not announce (version-two 5.3.4). In that case this function
  * lowers lm_inline_recv, so that later RPCs on this connection offer a chunk, or several Receives
- * (rtx.h), for a Reply of this size. Otherwise each of these RPCs would be sent twice. And an
- * NFSv4.1 server that has not cached the Reply refuses the second Call. The upper layer would then
+ * (rtx.h), for a Reply of this size. Otherwise each of these RPCs would be sent twice. An NFSv4.1
+ * server that has not cached the Reply would even refuse the second Call, and the upper layer would
  * begin a new RPC, with the same result. The size of our Receives does not change.
  */
 static void xprt_rdma_marshal_learn(struct xprt_rdma *xr, u32 needed)

@@ -2,10 +2,9 @@
 /*
  * Client: the version that a connection speaks, and its limits in version 2.
  *
- * This file owns xr_vers, the knowledge about the server's version and, in version 2, the
- * limits of the connection. (marshal.c may lower one of them, lm_inline_recv.) This file ends
- * a connection only if there is no common version, or if the server does not answer. It knows
- * nothing about RPCs.
+ * This file owns xr_vers and, in version 2, the limits of the connection. (marshal.c may lower
+ * one of the limits, lm_inline_recv.) This file ends a connection only if there is no common
+ * version, or if the server does not answer. It knows nothing about RPCs.
  *
  * Operation
  *

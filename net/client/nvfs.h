@@ -26,8 +26,9 @@ struct scatterlist;
 #define NVFS_FEATURE_MAP	BIT_ULL(1)	/* nv_dma_map_sg_attrs, nv_dma_unmap_sg */
 #define NVFS_FEATURE_IS_GPU	BIT_ULL(2)	/* nv_is_gpu_page */
 #define NVFS_FEATURE_PRIORITY	BIT_ULL(3)	/* nv_gpu_index, nv_device_priority */
-/* An addition of this module, for its tests: the functions also map for providers without DMA (siw,
- * rxe). These have no struct device, so the argument is NULL, and addresses are those of the CPU.
+/* An addition of rpcrdma.ko, for its tests: the functions can also map for providers without DMA
+ * (siw, rxe). These have no struct device, so the functions get NULL instead. The addresses that
+ * they set are kernel virtual addresses.
  */
 #define NVFS_FEATURE_NO_DMA	BIT_ULL(63)
 
@@ -41,12 +42,12 @@ struct scatterlist;
  * @nv_blk_rq_map_sg: for block devices; not used here
  * @nv_dma_map_sg_attrs: map pages for a device. Returns the number of entries of the scatterlist
  *	that are mapped, or %NVFS_MAP_*
- * @nv_dma_unmap_sg: undo this, with the number of entries that @nv_dma_map_sg_attrs was given
+ * @nv_dma_unmap_sg: unmap the pages; @nents is the number that @nv_dma_map_sg_attrs was given
  * @nv_is_gpu_page: does the page stand for memory of a GPU?
  * @nv_gpu_index: not used here
  * @nv_device_priority: not used here
  *
- * The functions are called in any context, also with spinlocks held, so they must not sleep.
+ * The functions may be called while spinlocks are held, so they must not sleep.
  */
 struct nvfs_dma_rw_ops {
 	unsigned long long	nv_features;

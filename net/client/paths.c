@@ -3,22 +3,22 @@
  * Client: the table of paths of a network namespace, and the path of each transport.
  *
  * The administrator writes the table (/proc/sys/sunrpc/rdma_paths, see module/sysctl.c). This
- * file owns its lines. core/paths.c understands a line, and chooses a path. This file never
+ * file owns the lines of the table. core/paths.c parses a line, and chooses a path. This file never
  * connects.
  *
  * Operation
  *
- * A line never changes. A new line for the same destination replaces it in the table, and a
- * transport that uses the old line keeps it until it connects again. So a change of the table
- * breaks no connection.
+ * A line never changes. If the administrator writes another line for the same destination, that
+ * line replaces the old one in the table. A transport that uses the old line keeps it until the
+ * transport connects again. So a change of the table breaks no connection.
  *
  * The transports with the same destination in a namespace are numbered: a new one gets the
  * lowest number that is free. So the connections of a mount (nconnect) have the numbers 0, 1,
  * 2 and so on, and if there are several mounts, all their connections together are divided
  * evenly among the paths (G-40).
  *
- * Apart from the table and the numbers, transports share nothing. Each one finds out for itself
- * which of its paths work.
+ * Apart from the table and the numbers, transports share nothing. Each transport finds out for
+ * itself which of its paths work.
  */
 #include <linux/inetdevice.h>
 #include <linux/netdevice.h>
@@ -44,7 +44,7 @@
  * struct xprt_rdma_line - a line of the table
  * @li_list: link in tn_lines, under tn_lock
  * @li_refs: references: one of the table, and one of each transport that uses the line
- * @li_paths: what the line says
+ * @li_paths: the contents of the line
  * @li_len: length of @li_text in bytes
  * @li_text: the line as it was written, with a newline
  */
@@ -133,8 +133,9 @@ static int xprt_rdma_line_create(struct list_head *lines, const char *text,
 	return 0;
 }
 
-/* Reads a line, and adds it to @lines. An administrator who makes a mistake is told where. A
- * namespace may belong to a container, so the number of messages is limited.
+/* Reads a line, and adds it to @lines. If the line has an error, prints the line, to show the
+ * administrator where the error is. A namespace may belong to a container, so the rate of messages
+ * is limited.
  */
 static int xprt_rdma_line_read(struct list_head *lines, const char *text,
 			       size_t len)
@@ -157,9 +158,10 @@ static bool xprt_rdma_line_is_text(const char *text, size_t len)
 	return len && *text != '#';
 }
 
-/* Reads all lines. A semicolon ends a line as well as a newline does, because sysctl.conf has a
- * line for each setting. Blank lines and comments are left out. One write has no more lines than
- * the table: the administrator of a network namespace may be any user.
+/* Reads all lines. A semicolon ends a line, too, because in sysctl.conf a whole setting must be on
+ * one line. Blank lines and comments are ignored. A write may have at most as many lines as the
+ * table: any user may be the administrator of a network namespace, and must not be able to take
+ * much memory.
  */
 static int xprt_rdma_lines_read(struct list_head *lines, const char *text,
 				size_t len)
@@ -181,7 +183,9 @@ static int xprt_rdma_lines_read(struct list_head *lines, const char *text,
 	return rc;
 }
 
-/* Returns by how much the table would grow. A destination that occurs twice counts twice. */
+/* Returns an upper bound on the number of lines by which the table would grow. Lines that would be
+ * removed are not subtracted, and a new destination that occurs twice counts twice.
+ */
 static u32 xprt_rdma_lines_growth(struct xprt_rdma_net *tn,
 				  struct list_head *lines)
 {
@@ -215,8 +219,8 @@ static void xprt_rdma_lines_apply_locked(struct xprt_rdma_net *tn,
 	}
 }
 
-/* Is this perhaps only a piece of what the administrator has written? A line that was cut could
- * still be valid, but with another address.
+/* May this be only a piece of what the administrator has written? If the last line was cut, it
+ * could still be valid, but with a wrong address.
  */
 static bool xprt_rdma_paths_is_cut(const char *text, size_t len)
 {
@@ -232,8 +236,9 @@ static bool xprt_rdma_paths_is_cut(const char *text, size_t len)
  * If there is a bad line, nothing is changed.
  *
  * Context: process; sleeps.
- * Return: 0; %-ENOSPC if the table would have too many lines; %-EINVAL if the last line may be
- *	incomplete; %-ENOMEM; or an error of rpcrdma_paths_parse().
+ * Return: 0; %-ENOSPC if @text or the table would have too many lines; %-E2BIG if a line is too
+ *	long; %-EINVAL if the last line may be incomplete; %-ENOMEM; or an error of
+ *	rpcrdma_paths_parse().
  */
 int xprt_rdma_paths_write(struct net *net, const char *text, size_t len)
 {
@@ -306,7 +311,7 @@ static int xprt_rdma_paths_ifindex(struct net *net, const char *name)
 	return index;
 }
 
-/* Translates an address of the table. The port is left alone. */
+/* Translates an address of the table to a sockaddr. Does not change the port in @ss. */
 static int xprt_rdma_paths_to_sockaddr(struct net *net,
 				       const struct rpcrdma_addr *addr,
 				       struct sockaddr_storage *ss)
@@ -330,7 +335,7 @@ static int xprt_rdma_paths_to_sockaddr(struct net *net,
 	return 0;
 }
 
-/* Translates the address of a transport for a search in the table. */
+/* Translates the address of a transport to the form in which the table has addresses. */
 static void xprt_rdma_paths_from_sockaddr(struct net *net,
 					  const struct sockaddr_storage *ss,
 					  struct rpcrdma_addr *addr)
@@ -367,7 +372,9 @@ static int xprt_rdma_paths_set_src(struct net *net,
 	return min(index, 0);
 }
 
-/* Describes path @index of a line, or the only one if there is no line. */
+/* Sets @path to path @index of a line. If there is no line, @path is right already: the caller has
+ * called rpcrdma_conn_path_init() with the address of the server.
+ */
 static int xprt_rdma_paths_describe(struct net *net,
 				    const struct xprt_rdma_line *line,
 				    u32 index, struct rpcrdma_conn_path *path)
@@ -388,8 +395,8 @@ static int xprt_rdma_paths_describe(struct net *net,
 	return rc;
 }
 
-/* Returns the lowest number below 64 that no other transport to the same destination has; or, if
- * all are taken, their number.
+/* Returns the lowest number below 64 that no other transport to the same destination has. If all of
+ * these are taken, returns how many transports to this destination exist.
  */
 static u32 xprt_rdma_paths_number_locked(struct xprt_rdma_net *tn,
 					 const struct rpcrdma_addr *to)
@@ -409,8 +416,8 @@ static u32 xprt_rdma_paths_number_locked(struct xprt_rdma_net *tn,
 	return ~used ? __ffs64(~used) : count;
 }
 
-/* Numbers a transport that is new, or whose destination has changed: an administrator can change
- * it (dstaddr in sysfs).
+/* Numbers a transport that is new, or whose destination has changed. An administrator can change
+ * the destination of a transport (dstaddr in sysfs).
  */
 static void xprt_rdma_paths_join_locked(struct xprt_rdma_net *tn,
 					struct xprt_rdma *xr)
@@ -446,7 +453,7 @@ void xprt_rdma_paths_join(struct xprt_rdma *xr)
 
 /**
  * xprt_rdma_paths_leave - forget a transport
- * @xr: transport that is destroyed; may not have joined
+ * @xr: transport that is destroyed
  *
  * Context: process.
  */
@@ -460,7 +467,9 @@ void xprt_rdma_paths_leave(struct xprt_rdma *xr)
 	xprt_rdma_line_put(xr->xr_paths.th_line);
 }
 
-/* Does an error say that the path does not work? A lack of memory or of ports says nothing. */
+/* Does an error of a connection show that its path does not work? A lack of memory or of local
+ * ports does not show this.
+ */
 static bool xprt_rdma_paths_blames(int error)
 {
 	switch (error) {
@@ -486,8 +495,9 @@ static void xprt_rdma_paths_fail_locked(struct xprt_rdma *xr, int error)
 	trace_xprt_rdma_path_fail(xr, th->th_path, error);
 }
 
-/* Takes the line of the table for the transport's destination. The numbers of paths mean
- * something else in another line, so their state is forgotten then.
+/* Looks up the line of the table for the transport's destination, or else the line for all
+ * destinations. If this is another line than before, discards what is known of the paths, because
+ * the indices of paths now stand for other paths.
  */
 static void xprt_rdma_paths_take_line_locked(struct xprt_rdma_net *tn,
 					     struct xprt_rdma_paths *th)
@@ -512,9 +522,9 @@ static void xprt_rdma_paths_take_line_locked(struct xprt_rdma_net *tn,
  * xprt_rdma_paths_begin - prepare the choice of a path
  * @xr: transport that is going to connect
  *
- * If a connection broke, its path is blamed, so that the next attempt does not wait for an answer
- * on a link that may be down. If the peer or this end closed the connection in an orderly way, its
- * path is not blamed.
+ * If the last connection broke, its path is avoided for a while (rpcrdma_path_fail()), so that the
+ * next attempt does not wait for an answer on a link that may be down. If the peer or this end has
+ * closed the connection in an orderly way, its path is not avoided.
  *
  * Context: process. Send lock held.
  * Return: number of paths.
@@ -544,7 +554,7 @@ u32 xprt_rdma_paths_begin(struct xprt_rdma *xr)
  * @xr: transport, after xprt_rdma_paths_begin()
  *
  * Context: process. Send lock held.
- * Return: 0, and xr_path is the path; %-ENODEV if its interface does not exist.
+ * Return: 0, and xr_path is the path; %-ENODEV if the path's interface does not exist.
  */
 int xprt_rdma_paths_choose(struct xprt_rdma *xr)
 {
@@ -565,10 +575,10 @@ int xprt_rdma_paths_choose(struct xprt_rdma *xr)
 /**
  * xprt_rdma_paths_tried - note the result of an attempt to connect
  * @xr: transport
- * @rc: 0 if it is connected, or the error
+ * @rc: 0 if the attempt succeeded, or the error
  *
  * Context: process. Send lock held.
- * Return: true if another path may work.
+ * Return: true if the path has failed, so that another one may work.
  */
 bool xprt_rdma_paths_tried(struct xprt_rdma *xr, int rc)
 {
@@ -600,11 +610,11 @@ static bool xprt_rdma_paths_is_away_locked(struct xprt_rdma *xr)
 }
 
 /**
- * xprt_rdma_paths_is_away - does a transport use another path than its first one?
+ * xprt_rdma_paths_is_away - did a transport connect by a path other than its first path?
  * @xr: transport
  *
  * Context: process.
- * Return: true if it is connected by another path.
+ * Return: true if the last attempt to connect succeeded by another path.
  */
 bool xprt_rdma_paths_is_away(struct xprt_rdma *xr)
 {
@@ -623,8 +633,8 @@ bool xprt_rdma_paths_is_away(struct xprt_rdma *xr)
  * @probe: OUT: set if true is returned
  *
  * Context: process.
- * Return: true if the transport is connected by another path. The caller probes the first path, if
- *	there is one, and then calls xprt_rdma_paths_probed().
+ * Return: true if the transport has connected by another path. The caller then probes the first
+ *	path, unless pb_error is set, and calls xprt_rdma_paths_probed().
  */
 bool xprt_rdma_paths_probe(struct xprt_rdma *xr, struct xprt_rdma_probe *probe)
 {
@@ -660,8 +670,8 @@ static bool xprt_rdma_paths_is_probed_locked(struct xprt_rdma *xr,
  * @probe: the probe
  * @rc: 0 if that path works, or the error
  *
- * If the transport has connected again meanwhile, its first path may be another one, and the
- * result is only counted.
+ * If the transport has begun to connect again since the probe began, its first path may be another
+ * one. In that case the result is only counted and traced.
  *
  * Context: process.
  */
@@ -692,8 +702,8 @@ void xprt_rdma_paths_probed(struct xprt_rdma *xr,
  * @probe: the probe
  *
  * Context: process.
- * Return: false if the transport has connected again since the probe began. If the caller holds the
- *	send lock, this does not change before it releases the lock.
+ * Return: false if the transport has begun to connect again since the probe began. If the caller
+ *	holds the send lock, the result stays valid until the caller releases the lock.
  */
 bool xprt_rdma_paths_is_probed(struct xprt_rdma *xr,
 			       const struct xprt_rdma_probe *probe)
@@ -738,7 +748,9 @@ static int __net_init xprt_rdma_net_init(struct net *net)
 	return 0;
 }
 
-/* Each transport holds a reference to its namespace, so none is left. */
+/* The namespace has no transport any more, because each transport holds a reference to its
+ * namespace.
+ */
 static void __net_exit xprt_rdma_net_exit(struct net *net)
 {
 	xprt_rdma_lines_put(&xprt_rdma_net_of(net)->tn_lines);

@@ -73,7 +73,7 @@ int xprt_rdma_recv_expect(struct xprt_rdma *xr, u32 replies, gfp_t gfp)
  * @xr: transport whose version is settled
  *
  * The function adds all xr_spare_max Receives at once, if they do not exist yet. If that
- * fails for lack of memory, xr_spare stays 0, and the Call is not sent as a group (RTX-98).
+ * fails, xr_spare stays 0, and the Call is not sent as a group (RTX-98).
  *
  * Context: process; sleeps. Send lock held.
  */

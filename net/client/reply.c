@@ -10,7 +10,7 @@
  * Operation
  *
  * xprt_rdma_reply_receive() is called for every message, in the workqueue of the completion
- * queue for Receives. While it runs, no completion of the send queue is handled
+ * queue for Receives. While a message is handled, no completion of the send queue is handled
  * (rpcrdma_send_cq_enter()), so a message and the completion of a fence are never handled at
  * the same time. The decoder checks all bounds before any field is used. The RPC of a Reply is
  * found by the XID. Its rpc_rqst is pinned from then until the RPC is completed, so that
@@ -94,8 +94,9 @@ static bool xprt_rdma_reply_is_foreign(const struct xprt_rdma_req *req)
 	       (req->rr_foreign || xprt_rdma_foreign_has(rcv));
 }
 
-/* The server has written nothing to the foreign pages. If it has put a short item inline, which
- * the head has room for, the upper layer must not move the item to these pages.
+/* Hides foreign pages to which the server has written nothing. The server may have sent a short
+ * item inline, for which the head has room. If the upper layer saw the pages, it would move the
+ * item to them.
  */
 static void xprt_rdma_reply_hide_pages(struct rpc_rqst *rqst)
 {
@@ -213,12 +214,12 @@ static void xprt_rdma_reply_resend(struct xprt_rdma *xr,
 	spin_lock(&xprt->queue_lock);
 	req->rr_resend = true;
 	req->rr_msg = NULL;
-	/* At any time, xprt_rdma_send_is_awaited() must find that the RPC waits, or rr_resend
-	 * set. So this comes after that.
+	/* At any time, xprt_rdma_send_is_awaited() must find that the RPC waits, or that
+	 * rr_resend is set. So rr_resend is set before the wait ends.
 	 */
 	xprt_rdma_wait_end(req);
-	/* When a task reads this cookie, it sends the RPC again, and then the RPC waits again. The
-	 * task also sees that rr_resend is set, and that the credit was returned.
+	/* A task that reads this cookie sends the RPC again. So the cookie is set last: the task
+	 * then also sees that the credit was returned, and that the RPC does not wait.
 	 */
 	xprt_rdma_credit_unsent(rqst);
 	rpc_wake_up_queued_task(&xprt->pending, rqst->rq_task);
@@ -306,8 +307,8 @@ static void xprt_rdma_reply_complete(struct xprt_rdma *xr,
 	else
 		xprt_rdma_reply_doom(xprt, rqst->rq_task);
 	req->rr_msg = NULL;
-	/* This comes last: at any time, xprt_rdma_send_is_awaited() must find that the RPC
-	 * waits, or the RPC completed, or rr_doomed set.
+	/* The wait ends last: at any time, xprt_rdma_send_is_awaited() must find that the RPC
+	 * waits, or that it is completed, or that rr_doomed is set.
 	 */
 	xprt_rdma_wait_end(req);
 	xprt_unpin_rqst(rqst);
@@ -529,7 +530,9 @@ VISIBLE_IF_KUNIT bool xprt_rdma_reply_awaited(struct xprt_rdma *xr,
 	u32 wait = xprt_rdma_wait_reply(req);
 
 	if (unlikely(wait == XPRT_RDMA_WAIT_POSTING)) {
-		/* The Call may have been posted already. If not, the Reply does not match. */
+		/* The Call is being posted under xr_send_lock. When the lock is free, posting has
+		 * ended, and the Reply matches, unless sunrpc has given up the RPC.
+		 */
 		spin_lock(&xr->xr_send_lock);
 		wait = xprt_rdma_wait_reply(req);
 		spin_unlock(&xr->xr_send_lock);
@@ -597,7 +600,7 @@ static void xprt_rdma_reply_handle(struct xprt_rdma *xr,
 /**
  * xprt_rdma_reply_lost - handle a Reply that came as a group (rtx.h) and was never complete
  * @conn: connection
- * @end: the group
+ * @end: description of the group
  *
  * The RPC ends with an error, and returns its credits and Receives as after any Reply
  * (RTX-51).
@@ -625,8 +628,8 @@ out_leave:
 	rpcrdma_send_cq_leave(conn);
 }
 
-/* Handles a message of version 2 that is no response to an RPC: a message that must be answered
- * with an error, or a CONNPROP. Returns false if the message is the response to an RPC.
+/* Handles a message of version 2 that is not a response to an RPC: a message that must be answered
+ * with an error, or a CONNPROP. Returns false if the message is a response to an RPC.
  */
 static bool xprt_rdma_reply_sort_v2(struct xprt_rdma *xr,
 				    const struct rpcrdma_hdr *hdr,

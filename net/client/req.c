@@ -136,9 +136,9 @@ static struct xprt_rdma_req *xprt_rdma_req_fencing(struct xprt_rdma *xr)
  * xprt_rdma_req_end_fences - end fences whose completions were lost
  * @xr: transport whose connection no longer has queues
  *
- * Without this, the RPCs of these fences would wait forever. The reason is siw: if a work
- * request fails, and the connection is closed before siw has told the peer, the work requests
- * that were posted after the failed one never complete.
+ * Without this, the RPCs of these fences would wait forever. Completions are lost with siw: if a
+ * work request fails, and the connection is closed before siw has reported the failure to the
+ * peer, the work requests that were posted after the failed one never complete.
  *
  * Context: process; sleeps. Send lock held.
  */
@@ -154,7 +154,7 @@ void xprt_rdma_req_end_fences(struct xprt_rdma *xr)
 }
 
 /**
- * xprt_rdma_req_reset_all - record that no Call is posted, or waits for send queue entries, any
+ * xprt_rdma_req_reset_all - record that no Call waits for its Reply or for send queue entries any
  *	more
  * @xr: transport whose connection no longer has queues
  *
@@ -279,8 +279,8 @@ void xprt_rdma_req_free_slot(struct rpc_xprt *xprt, struct rpc_rqst *rqst)
 	spin_unlock(&xprt->reserve_lock);
 
 	/* RPCs that ended without a Reply still use all credits, so no Call can be sent.
-	 * Their Replies may never come, and no timer would detect that. So begin a new
-	 * connection.
+	 * Their Replies may never come, and no timer would detect that. So close the
+	 * connection; sunrpc then makes a new one.
 	 */
 	if (unlikely(xprt_rdma_credit_is_stuck(xr)))
 		xprt_force_disconnect(xprt);

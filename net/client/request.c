@@ -16,7 +16,7 @@
  *	Receive		for the Reply, before the Call is sent (RFC 8166 3.3.1)
  *	Send		with a buffer for the message
  *	plan		what is inline, in one Send or several, and what goes by RDMA
- *	register	the memory that the server reads and writes
+ *	register	map the memory that the server accesses, and prepare its registration
  *	encode		the transport header
  *	gather		copy the inline parts into the Send, after the header
  *	post		registrations and Send, with one doorbell; or park the Call (send.c)
@@ -33,8 +33,8 @@
 #include "xprt_rdma.h"
 
 /* Makes sure that there is a Receive for one more Reply. Returns 0; -ENOBUFS if there is none,
- * and no memory to create one; or -ENOTCONN if, besides, all existing Receives are for Replies
- * to RPCs that sunrpc has ended without a Reply (given up). These Replies may never come. After
+ * and no memory to create one; or -ENOTCONN if, in addition, all existing Receives are for
+ * Replies that may never come: those to RPCs that were given up (ended without a Reply). After
  * -ENOTCONN a new connection is made, which has Receives of its own.
  */
 static int xprt_rdma_send_prepare_reply(struct xprt_rdma *xr)
@@ -229,9 +229,8 @@ out_replace:
  * @task: the RPC
  *
  * If the Call was sent on this connection at least the RPC's timeout ago, this closes the
- * connection. The server does not answer, although the keepalive has not failed: the keepalive
- * may be off, or the server may be stuck. Besides, an RPC without an answer can be sent again
- * only on a new connection (version-two 8.2).
+ * connection, because the Call can be sent again only on a new one (version-two 8.2). The keepalive
+ * does not detect this case if it is off, or if the server is stuck but its device still answers.
  *
  * Context: process.
  */

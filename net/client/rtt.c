@@ -3,17 +3,16 @@
  * Client: the round-trip time of the connection, and a choice that depends on it: the maximum
  * length of a Call's item (DDP-eligible data) that goes by Sends and not by RDMA Read.
  *
- * This file tells core/rtt.c, which makes the estimate, how long answers take. Two other files
- * do so as well: verbs/conn.c tells how long connecting takes, and verbs/keepalive.c how long
- * its probes take. This file owns xr_write_max.
+ * core/rtt.c makes the estimate. This file tells it how long answers take, verbs/conn.c how long
+ * connecting takes, and verbs/keepalive.c how long its probes take. This file owns xr_write_max.
  *
  * Operation
  *
  * xprt_rdma_send_request() records when a Call is sent (rq_xtime). When sunrpc looks up the
  * RPC of a Reply, it computes the time that has passed (rq_rtt). So the time that each Reply
- * took is known. xprt_rdma_rtt_is_news() compares it with a limit (rt_ask), to find out
- * whether it may change the estimate. After the first Replies of a connection, few times do.
- * The time that the answer to our CONNPROP took is always reported.
+ * took is known. xprt_rdma_rtt_is_news() compares this time with a limit (rt_ask), to find out
+ * whether it may change the estimate. After the first Replies of a connection, few Replies change
+ * it. The time that the answer to our CONNPROP took is always reported to core/rtt.c.
  *
  * The connect worker writes the estimate first, before any message is sent. All later writers
  * hold the lock of the send completion queue (rpcrdma_send_cq_enter()).

@@ -137,7 +137,9 @@ static bool xprt_rdma_send_signal(struct xprt_rdma *xr,
 	return true;
 }
 
-/* Last step before a Send is posted: sets its flags, and records whether it reads pages. */
+/* Last step before a Send is posted: decides whether it is signaled. If it is the last of several
+ * Sends that read the pages of an RPC, also records that they read these pages.
+ */
 static void xprt_rdma_send_ready(struct xprt_rdma *xr,
 				 struct xprt_rdma_send *send,
 				 const struct xprt_rdma_req *req)
@@ -181,8 +183,9 @@ static int xprt_rdma_send_post_locked(struct xprt_rdma_send *send,
 
 /* Called before a Call is posted that has waited for send queue entries (a parked Call). If
  * sunrpc has given up the RPC in the meantime, the RPC has no credit any more, and this returns
- * false. Otherwise the RPC waits for its Reply. If sunrpc gives up the RPC after that, the Call is
- * sent nevertheless, and its credit stays in use until the Reply comes (I18).
+ * false. Otherwise the RPC begins to wait for its Reply, and this returns true. If sunrpc gives up
+ * the RPC after that, the Call is sent nevertheless, and its credit stays in use until the Reply
+ * comes (I18).
  */
 static bool xprt_rdma_send_claim(struct xprt_rdma *xr,
 				 struct xprt_rdma_req *req)
@@ -429,7 +432,7 @@ void xprt_rdma_sends_destroy(struct xprt_rdma *xr)
 static int xprt_rdma_send_prepare(struct xprt_rdma_send *send, gfp_t gfp)
 {
 	struct rpcrdma_send *base = &send->sn_send;
-	/* The Send may have a buffer that was made before lm_inline_send was known. */
+	/* If the Send has a buffer, lm_inline_send has risen since the Send was prepared. */
 	u32 size = base->sd_conn->cn_limits.lm_inline_send;
 	u32 least = base->sd_buf.bf_data ? size : XPRT_RDMA_SEND_SMALL;
 
@@ -588,7 +591,7 @@ static void xprt_rdma_send_part_locked(struct xprt_rdma_send *send)
  *
  * If the Send is ready and sunrpc waits for a Send, this wakes sunrpc.
  *
- * Context: any that may take a lock.
+ * Context: process or completion workqueue; does not sleep.
  */
 void xprt_rdma_send_put(struct xprt_rdma_send *send)
 {
@@ -707,7 +710,7 @@ int xprt_rdma_send_get_more(struct xprt_rdma_send *first,
  * xprt_rdma_send_put_more - give back all Sends of a group (rtx.h) except the first
  * @first: first Send of the group, which the caller keeps
  *
- * Context: any that may take a lock.
+ * Context: process; does not sleep.
  */
 void xprt_rdma_send_put_more(struct xprt_rdma_send *first)
 {

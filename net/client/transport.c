@@ -148,8 +148,8 @@ static int xprt_rdma_enable_swap(struct rpc_xprt *xprt)
 }
 
 /* When swap is disabled, sunrpc calls this for all transports of the rpc_clnt. For a transport
- * that was added after swap was enabled, xprt_rdma_enable_swap() was not called, and the counter
- * of the transport must not become negative.
+ * that was added after swap was enabled, xprt_rdma_enable_swap() was not called. So its counter is
+ * 0, and must not become negative.
  */
 static void xprt_rdma_disable_swap(struct rpc_xprt *xprt)
 {
@@ -244,7 +244,7 @@ static void xprt_rdma_init_xprt(struct rpc_xprt *xprt,
 	xprt->resvport = 0;
 	xprt->ops = &xprt_rdma_ops;
 	xprt->max_payload = XPRT_RDMA_MAX_PAYLOAD;
-	/* The protocol of side protocols such as NLM and MNT (RFC 8267 5.1) */
+	/* sunrpc uses this protocol to ask the server's rpcbind for a port. */
 	xprt->prot = IPPROTO_TCP;
 	xprt->xprt_class = &xprt_rdma_class;
 	xprt->addrlen = args->addrlen;

@@ -29,8 +29,8 @@
 #include <rpcrdma/size.h>
 #include <rpcrdma/vers.h>
 
-/* TLS that a transport must have: a policy RPC_XPRTSEC_*. On kernels without TLS, a shim in
- * include/compat has another definition.
+/* The TLS policy (RPC_XPRTSEC_*) that sunrpc requires of a new transport. For kernels whose
+ * sunrpc has no TLS, a shim in include/compat defines this macro.
  */
 #ifndef xprt_rdma_xprtsec
 #define xprt_rdma_xprtsec(args)	((args)->xprtsec.policy)
@@ -79,7 +79,9 @@
  */
 #define XPRT_RDMA_REESTABLISH_MIN	(5 * HZ)
 
-/* Time in jiffies that a server has to be found, and to accept a connection */
+/* Maximum time in jiffies to resolve a server's address, and again to resolve the route to it;
+ * and maximum time until the server accepts a connection
+ */
 #define XPRT_RDMA_RESOLVE_TIMEOUT	(5 * HZ)
 #define XPRT_RDMA_CONNECT_TIMEOUT	(15 * HZ)
 
@@ -108,8 +110,8 @@ struct xprt_rdma_req;
  *	see xprt_rdma_frwr_hold()
  * @mr_hold_to: one more than the index of the last entry to whose page it has a reference
  * @mr_dir: DMA direction of the mapping
- * @mr_foreign: the pages were mapped by another module (client/foreign.c); set while the region
- *	belongs to the task that maps it, cleared when it is unmapped
+ * @mr_foreign: another module has mapped the pages (client/foreign.c); set by the task that maps
+ *	the region, cleared when the region is unmapped
  * @mr_seg: handle, length and offset of the region, as sent to the server in a chunk
  * @mr_cqe: completion of a registration or invalidation. These work requests are unsignaled,
  *	so they normally have a completion only if they fail. The last invalidation of an RPC
@@ -219,11 +221,11 @@ enum xprt_rdma_pages {
 };
 
 /**
- * enum xprt_rdma_wait - what an RPC waits for
- * @XPRT_RDMA_WAIT_NONE: not for a Reply: its Call was not posted on the present connection, or its
+ * enum xprt_rdma_wait - whether an RPC waits for its Reply
+ * @XPRT_RDMA_WAIT_NONE: it does not wait: its Call was not posted on the present connection, or its
  *	Reply has been handled, or sunrpc has given up the RPC
- * @XPRT_RDMA_WAIT_POSTING: its Call is being posted, under xr_send_lock. A Reply that comes now
- *	does not match: the server cannot know the Call yet
+ * @XPRT_RDMA_WAIT_POSTING: its Call is being posted, under xr_send_lock. The code that handles a
+ *	Reply takes this lock, and so waits until the Call was posted (xprt_rdma_reply_awaited())
  * @XPRT_RDMA_WAIT_SENT: its Call was posted on the present connection, and its Reply has not come
  * @XPRT_RDMA_WAIT_REPLIED: its Reply has come and is being handled
  *
@@ -254,14 +256,14 @@ enum xprt_rdma_wait {
  * @rr_reply_copy: pages to which the server writes a Reply that is then copied to the RPC's
  *	buffer (client/bounce.c); empty if the server writes to the RPC's buffer
  * @rr_wait: an enum xprt_rdma_wait: whether the Call was posted on the present connection, and
- *	whether its Reply has come. It is changed by the functions below only
+ *	whether its Reply has come. Only the functions xprt_rdma_wait_*() below change it
  * @rr_parked: Send with the Call, while the Call is parked: it waits for send queue entries
  *	(client/send.c); under xr_send_lock
  * @rr_bc_cookie: in a callback's slot, the connect_cookie of the connection on which the
  *	callback came
  * @rr_doomed: the Reply was an error or was malformed; the Call must never be sent again
- * @rr_foreign: another module has mapped pages of this RPC (client/foreign.c), now or when the Call
- *	was sent before; changed by the task that sends the Call
+ * @rr_foreign: another module has mapped pages of this RPC (client/foreign.c), now or in an earlier
+ *	attempt to send the Call; changed by the task that sends the Call, cleared with the slot
  * @rr_mrs: regions registered for the RPC; changed under xr_mr_lock
  * @rr_read: the Read chunk offered, if the plan has one
  * @rr_write: the Write chunk or Reply chunk offered, if the plan has one
@@ -280,8 +282,8 @@ enum xprt_rdma_wait {
  *	(%XPRT_RDMA_PAGES_REPLIED). Called when the Sends have completed; or, with false as
  *	the last argument, when the connection has ended
  *
- * sunrpc owns the slot from alloc_slot to free_slot. When a Reply has been matched with its RPC,
- * the code that handles the Reply may access the slot only while the rpc_rqst is pinned.
+ * sunrpc owns the slot of a Call from alloc_slot to free_slot. When a Reply has been matched with
+ * its RPC, the code that handles the Reply may access the slot only while the rpc_rqst is pinned.
  */
 struct xprt_rdma_req {
 	struct rpc_rqst		rr_slot;
@@ -336,7 +338,9 @@ static inline bool xprt_rdma_wait_is_sent(const struct xprt_rdma_req *req)
 	return wait == XPRT_RDMA_WAIT_POSTING || wait == XPRT_RDMA_WAIT_SENT;
 }
 
-/* Returns true if the RPC has waited for a Reply, and does so no longer. */
+/* Ends the RPC's wait for a Reply. Returns false if the RPC does not wait, or if its Reply has
+ * come and is being handled.
+ */
 static inline bool xprt_rdma_wait_cancel(struct xprt_rdma_req *req)
 {
 	u32 wait = READ_ONCE(req->rr_wait);
@@ -349,7 +353,9 @@ static inline bool xprt_rdma_wait_cancel(struct xprt_rdma_req *req)
 	return true;
 }
 
-/* Returns what @rr_wait was: the caller handles the Reply if it was %XPRT_RDMA_WAIT_SENT. */
+/* Returns the old value of rr_wait. If this is %XPRT_RDMA_WAIT_SENT, the state has changed to
+ * %XPRT_RDMA_WAIT_REPLIED, and the caller handles the Reply.
+ */
 static inline u32 xprt_rdma_wait_reply(struct xprt_rdma_req *req)
 {
 	return cmpxchg(&req->rr_wait, XPRT_RDMA_WAIT_SENT,
@@ -363,7 +369,9 @@ static inline void xprt_rdma_wait_end(struct xprt_rdma_req *req)
 	smp_store_release(&req->rr_wait, XPRT_RDMA_WAIT_NONE);
 }
 
-/* If this returns true because a Reply has been handled, the caller sees what it has changed. */
+/* If this returns true because the Reply has been handled, the caller also sees everything that
+ * was changed while the Reply was handled.
+ */
 static inline bool xprt_rdma_wait_is_over(const struct xprt_rdma_req *req)
 {
 	/* Pairs with xprt_rdma_wait_end() */
@@ -381,7 +389,7 @@ static inline bool xprt_rdma_wait_is_over(const struct xprt_rdma_req *req)
  * @cs_fixup: bytes of inline Replies that were copied to the pages or the tail of the
  *	receive buffer
  * @cs_hardway: bytes by which the buffers of slots have been enlarged
- * @cs_failed_marshals: Calls that could not be built
+ * @cs_failed_marshals: attempts to build a Call that failed
  * @cs_bad_replies: Replies that ended an RPC with an error
  * @cs_nomsg_calls: Calls sent as RDMA_NOMSG
  * @cs_recycled: regions destroyed with their connection
@@ -411,15 +419,19 @@ struct xprt_rdma_stats {
 /**
  * struct xprt_rdma_paths - the paths of a transport (client/paths.c)
  * @th_list: link in the list of the namespace's transports
- * @th_to: address and port of the server, as sunrpc has set it at the last attempt to connect
- * @th_addr: the same address in the form of the table
+ * @th_to: address and port of the server: a copy of xprt->addr from the time when the transport
+ *	was created or last began to connect
+ * @th_addr: the address in @th_to, in the form that the table of paths has
  * @th_number: number of the transport among those with the same @th_addr
- * @th_line: line of the table that was used last, or NULL. The transport has a reference.
- * @th_state: what is known of the paths of @th_line
+ * @th_line: line of the table that was used last, or NULL. The transport holds a reference.
+ * @th_state: which paths of @th_line have failed, and until when they are avoided
  * @th_count: number of paths; 0 before the first attempt to connect
  * @th_path: index of the path that was chosen last
- * @th_begun: number of connections that were begun
- * @th_up: the last attempt to connect by @th_path succeeded
+ * @th_begun: number of runs of the connect worker. Each run may try several paths.
+ * @th_up: the last attempt to connect, which used @th_path, succeeded
+ *
+ * The *first path* of a transport is the one that it uses as long as all its paths work. Its index
+ * is @th_number modulo @th_count (rpcrdma_path_home()).
  *
  * All members are under tn_lock of the namespace.
  */
@@ -437,11 +449,11 @@ struct xprt_rdma_paths {
 };
 
 /**
- * struct xprt_rdma_probe - a probe of the first path of a transport that uses another one
+ * struct xprt_rdma_probe - a probe of a transport's first path (see struct xprt_rdma_paths)
  * @pb_path: the first path, if @pb_error is 0
- * @pb_error: 0; or %-ENODEV if the path's interface does not exist now
- * @pb_begun: th_begun when the probe began. If it has changed since, the transport has connected
- *	again, and may even have another line of the table.
+ * @pb_error: 0; or %-ENODEV if the interface of this path does not exist now
+ * @pb_begun: th_begun when the probe began. If th_begun has changed since, the transport has begun
+ *	to connect again, and may even use another line of the table.
  */
 struct xprt_rdma_probe {
 	struct rpcrdma_conn_path	pb_path;
@@ -464,8 +476,9 @@ struct xprt_rdma_probe {
  * @xr_no_memory: the last attempt to connect failed for lack of memory
  * @xr_connect_work: work that connects
  * @xr_home_work: work that returns to the first path of the transport (client/home.c)
- * @xr_home_failed: number of attempts to return, since the transport last connected, that were
- *	given up because the send lock was not free in time, or Replies did not come in time
+ * @xr_home_failed: number of attempts to return to the first path, since the transport last
+ *	connected, that failed because the send lock was not free in time, or because Replies
+ *	did not come in time
  * @xr_paths: the paths of the transport
  * @xr_path: path of the present or latest attempt to connect. The holder of the transport's send
  *	lock sets it.
@@ -507,8 +520,8 @@ struct xprt_rdma_probe {
  * @xr_no_long: the server has refused RDMA2_NOMSG on this connection
  * @xr_no_reply_groups: the server has executed a Call, but could not send the Reply in the
  *	Receives that the Call offered. From then on, no Call on this connection offers
- *	several Receives. Otherwise NFSv4.1, which repeats the operation as a new RPC, could
- *	get the same error again and again.
+ *	several Receives. Otherwise NFSv4.1 could get the same error again and again, because it
+ *	repeats the operation as a new RPC.
  * @xr_write_max: a data item of a Call goes by Sends, and not by RDMA Read, if it has at most
  *	this many bytes and enough credits are free; 0 if no item goes by Sends. Written
  *	under cq_mutex.
@@ -523,8 +536,8 @@ struct xprt_rdma_probe {
  * @xr_gather: length in bytes of the smallest item that Sends read directly from the pages
  *	of its RPC; 0 if every item is copied
  * @xr_sges: number of SGEs that a Send may have
- * @xr_spare_max: maximum number of spare Receives. They are for Replies that take several
- *	Receives. The first Receive of each Reply is not a spare one.
+ * @xr_spare_max: maximum number of spare Receives: those that a Reply can take in addition to its
+ *	first Receive
  * @xr_spare: number of spare Receives that exist
  * @xr_spare_free: number of spare Receives that no Call has taken, under
  *	xprt->transport_lock
@@ -652,9 +665,10 @@ xprt_rdma_reply_decode(const struct xprt_rdma *xr, struct rpcrdma_msg_in *msg,
 	return verdict;
 }
 
-/* Returns the length in bytes of the largest Send with placed data: it ends with the last
- * target segment (rtx.h) that is within the server's Receive and within %RPCRDMA_INLINE_MAX
- * bytes. Our inline size does not limit it (T-41). Returns 0 if there is no such segment.
+/* Returns the length in bytes of the longest Send with placed data (rtx.h explains the terms). Such
+ * a Send ends with the last target segment that is within the server's Receive and within
+ * %RPCRDMA_INLINE_MAX bytes. Our inline size does not limit its length (T-41). Returns 0 if there
+ * is no such segment.
  */
 static inline u32 xprt_rdma_placing_send(const struct xprt_rdma *xr)
 {
@@ -788,8 +802,8 @@ static inline u32 xprt_rdma_credit_in_flight(struct xprt_rdma *xr)
 
 /* Returns true if RPCs that were given up use all credits of the grant. No Call can then be sent
  * until one of their Replies comes. Credits that Calls use beyond their first (wn_more) may belong
- * to an RPC that was not given up, and become free when that RPC ends (RTX-81). So if there are
- * such credits, this returns true only if cong is 0: only RPCs that were given up have credits.
+ * to an RPC that was not given up, and become free when that RPC ends (RTX-81). So if wn_more is
+ * not 0, this returns true only if cong is 0, that is, if no other RPC has a credit.
  */
 static inline bool xprt_rdma_credit_is_stuck(const struct xprt_rdma *xr)
 {
@@ -898,14 +912,14 @@ int xprt_rdma_foreign_try_map(struct xprt_rdma_mr *mr, int n);
 void xprt_rdma_foreign_unmap(struct xprt_rdma_mr *mr);
 bool xprt_rdma_foreign_is_p2pdma(const struct xprt_rdma_mr *mr, int n);
 
-/* Counts an RPC that fails because of its foreign pages. Returns the error for it. */
+/* Counts an RPC that fails because of its foreign pages. Returns the error with which it ends. */
 static inline int xprt_rdma_foreign_error(void)
 {
 	rpcrdma_count(client_foreign_errors);
 	return -EIO;
 }
 
-/* See xprt_rdma_foreign_try_map(). Costs nothing as long as no functions are registered. */
+/* Like xprt_rdma_foreign_try_map(), but calls nothing as long as no functions are registered. */
 static inline int xprt_rdma_foreign_map(struct xprt_rdma_mr *mr, int n)
 {
 	if (!static_branch_unlikely(&xprt_rdma_foreign_on))

@@ -34,8 +34,8 @@ static const unsigned int rpcrdma_keepalive_min = 1;
 static const unsigned int rpcrdma_keepalive_max = RPCRDMA_KEEPALIVE_MAX;
 static const unsigned int rpcrdma_bc_requests_max = SVC_RDMA_BC_REQUESTS_MAX;
 
-/* The table that handlers get. On kernels that do not make it const, a shim in include/compat
- * has another definition.
+/* Type of the table that a handler gets. For kernels in which the table is not const, a shim in
+ * include/compat defines this macro.
  */
 #ifndef rpcrdma_ctl_table
 #define rpcrdma_ctl_table	const struct ctl_table
@@ -61,8 +61,8 @@ static int rpcrdma_sysctl_stat(rpcrdma_ctl_table *table, int write,
 			       void *buffer, size_t *lenp, loff_t *ppos)
 {
 	u64 *base = table->data;
-	/* Read the base first: another task may write it in between, and the
-	 * difference must not be negative.
+	/* Read the base before the counter. Otherwise another task could set the base to
+	 * a later count in between, and the difference would be negative.
 	 */
 	u64 begin = READ_ONCE(*base);
 	u64 now = rpcrdma_counter_read(base - rpcrdma_stat_base);
@@ -139,8 +139,8 @@ static const struct ctl_table rpcrdma_sysctl_server[] = {
 
 /**
  * struct rpcrdma_sysctl_net - the sysctl of a network namespace
- * @sy_table: rdma_paths; its data is the namespace
- * @sy_header: its registration
+ * @sy_table: table with the sysctl rdma_paths, whose data is the namespace
+ * @sy_header: registration of @sy_table
  */
 struct rpcrdma_sysctl_net {
 	const struct ctl_table	*sy_table;
@@ -149,7 +149,7 @@ struct rpcrdma_sysctl_net {
 
 static unsigned int rpcrdma_sysctl_net_id;
 
-/* Each write changes the lines that it contains, wherever in the file it is made. */
+/* A write changes only the destinations that occur in it. The offset of the write is ignored. */
 static int rpcrdma_sysctl_paths(rpcrdma_ctl_table *table, int write,
 				void *buffer, size_t *lenp, loff_t *ppos)
 {
@@ -217,8 +217,8 @@ int rpcrdma_sysctl_init(void)
 {
 	int rc = -ENOMEM;
 
-	/* register_sysctl_sz() of Linux 6.12 takes a table without const, but does
-	 * not modify it. So does register_net_sysctl_sz().
+	/* In Linux 6.12, register_sysctl_sz() and register_net_sysctl_sz() take a table
+	 * without const, but do not modify the table.
 	 */
 	rpcrdma_sysctl_client_header =
 		register_sysctl_sz("sunrpc", (void *)rpcrdma_sysctl_client,
