@@ -193,7 +193,7 @@ static int xprt_rdma_foreign_ask(struct xprt_rdma_mr *mr, int n)
 }
 
 /**
- * xprt_rdma_foreign_try_map - map a region with the registered functions, if its pages are theirs
+ * xprt_rdma_foreign_try_map - let the registered functions map a region, if they know its pages
  * @mr: region with pages and direction
  * @n: number of entries in the region's scatterlist
  *

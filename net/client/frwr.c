@@ -299,10 +299,10 @@ static int xprt_rdma_frwr_map_sg(struct xprt_rdma_mr *mr, int n)
 						    -ENOBUFS;
 }
 
-/* Maps the pages of a region and fills in its registration request. The address that the
- * server is told consists of the XID (upper half) and the offset within the first page. The
- * offset must be the real one, but nothing else about our memory is revealed. The XID makes
- * packet captures easier to read.
+/* Maps the pages of a region and fills in its registration request. The address in the segment
+ * (rs_offset) consists of the XID in the upper half, and the offset within the first page. The
+ * device requires the real offset, but the server learns nothing else about our memory. The XID
+ * makes packet captures easier to read.
  */
 static int xprt_rdma_frwr_register(struct xprt_rdma_mr *mr, int n, u32 xid,
 				   bool remote_write, bool hold)

@@ -43,8 +43,8 @@ MODULE_PARM_DESC(rdma_rtx_long_max,
 		 "Client: bytes of the largest Call without separate data that is sent in several Sends");
 
 /* Returns whether the Call may be a group: both ends support groups (RTX-32), no error has ended
- * their use on this connection (xr_no_rtx), and the server has not answered an earlier Call of
- * this RPC with an error (RTX-88).
+ * the use of groups on this connection (xr_no_rtx), and the server has not answered an earlier
+ * Call of this RPC with an error (RTX-88).
  */
 static bool xprt_rdma_group_may(const struct xprt_rdma *xr,
 				const struct xprt_rdma_req *req)

@@ -74,8 +74,8 @@ MODULE_PARM_DESC(rdma_rtx,
  *
  * Each Receive takes contiguous memory. If the last attempt to connect failed for lack of
  * memory, there may be no large contiguous pieces, so the Receives get at most
- * %XPRT_RDMA_NEGOTIATE_DEFAULT bytes. A transport that is used for swap never gets larger
- * Receives, so that not even its first attempt fails for lack of contiguous memory.
+ * %XPRT_RDMA_NEGOTIATE_DEFAULT bytes. If the transport is used for swap, they get no more in any
+ * case, so that not even the first attempt fails for lack of contiguous memory.
  *
  * Context: process.
  * Return: size in bytes, at most @size.

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The interface by which a module that manages the memory of GPUs maps this memory for the
- * transport: GPUDirect Storage (client/foreign.c). The other module, such as nvidia-fs, looks up
- * the two functions by their names when it is loaded. So this module must be loaded first, and
- * cannot be unloaded while the other module holds a reference.
+ * transport: GPUDirect Storage (client/foreign.c). When the other module, such as nvidia-fs, is
+ * loaded, it looks up the two functions of this file by their names. So rpcrdma.ko must be loaded
+ * first, and cannot be unloaded while the other module holds a reference to it.
  *
- * The names, the order of the members, and the values of the bits and results are fixed: modules
- * that use them were compiled without this file.
+ * The names, the order of the members, and the values of the bits and results must not change,
+ * because modules that use them were compiled without this file.
  */
 #ifndef RPCRDMA_NVFS_H
 #define RPCRDMA_NVFS_H

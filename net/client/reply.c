@@ -105,7 +105,7 @@ static void xprt_rdma_reply_hide_pages(struct rpc_rqst *rqst)
 }
 
 /* Would copying @rest inline bytes, which follow an item of @item bytes, access foreign pages
- * (plan.h)? If the plan has no Write chunk, the RPC has no such pages.
+ * (plan.h)? If the plan has no Write chunk, the RPC has no foreign pages for its Reply.
  */
 static bool xprt_rdma_reply_touches(const struct xprt_rdma_req *req, u32 item,
 				    u32 rest)

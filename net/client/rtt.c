@@ -30,8 +30,8 @@ MODULE_PARM_DESC(rdma_rtx_write_max,
 
 /**
  * xprt_rdma_rtt_choose - compute the maximum length of items that go by Sends (xr_write_max)
- * @xr: transport; the estimate of its round trip may have changed, or the properties that the
- *	server has announced
+ * @xr: transport whose estimate of the round trip, or the server's announced properties, may
+ *	have changed
  *
  * Context: completion queue's workqueue; cq_mutex held.
  */

@@ -74,8 +74,8 @@
 #define XPRT_RDMA_DEF_INLINE	4096u
 #define XPRT_RDMA_DEF_V2_INLINE	16384u
 
-/* After a first attempt to connect has failed, time in jiffies from the start of that attempt to
- * the next one. sunrpc doubles the time after each further failure, up to max_reconnect_timeout.
+/* Minimum time in jiffies from the start of an attempt to connect that fails to the start of the
+ * next one. sunrpc doubles this time after each further failure, up to max_reconnect_timeout.
  */
 #define XPRT_RDMA_REESTABLISH_MIN	(5 * HZ)
 
