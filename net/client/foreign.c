@@ -20,9 +20,9 @@
  * waits until no region holds a reference. As long as no functions are registered, a static key
  * skips all this.
  *
- * After the functions have been unregistered, nothing shows that a page is foreign. So rr_foreign
- * records that the functions have mapped pages of an RPC. If such an RPC has to be sent again, and
- * no functions map its pages, it fails.
+ * After the functions have been unregistered, nothing shows that a page stands for memory of a GPU.
+ * So rr_foreign records that the functions have mapped pages of an RPC. If such an RPC has to be
+ * sent again, and no functions map its pages, it fails.
  *
  * P2PDMA pages are mapped by the DMA API, like ordinary pages, if the device can access them
  * (dc_p2pdma). Up to Linux 7.3, NFS does not accept such pages in user memory for direct I/O. So

@@ -12,7 +12,7 @@
  * (%RPCRDMA_PATH_AGAIN): it makes a connection that carries no message, and closes this connection
  * at once. The first path works if the server accepts the connection. Without such a probe, the
  * transport would have to close a connection that works. If the first path then still failed, all
- * RPCs would have to wait until the attempt to connect by it ended.
+ * RPCs would have to wait until that attempt to connect ended.
  *
  * When a connection is closed before a Reply has come, the Call is sent again from another address.
  * An NFSv3 or NFSv4.0 server may not recognise such a Call, and may execute it twice. So before the

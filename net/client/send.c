@@ -137,8 +137,8 @@ static bool xprt_rdma_send_signal(struct xprt_rdma *xr,
 	return true;
 }
 
-/* Last step before a Send is posted: decides whether it is signaled. If it is the last of several
- * Sends that read the pages of an RPC, also records that they read these pages.
+/* Last step before a Send is posted: decides whether the Send is signaled. If the Send is the last
+ * one that reads the pages of an RPC, also records that Sends read these pages.
  */
 static void xprt_rdma_send_ready(struct xprt_rdma *xr,
 				 struct xprt_rdma_send *send,

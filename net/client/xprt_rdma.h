@@ -256,14 +256,16 @@ enum xprt_rdma_wait {
  * @rr_reply_copy: pages to which the server writes a Reply that is then copied to the RPC's
  *	buffer (client/bounce.c); empty if the server writes to the RPC's buffer
  * @rr_wait: an enum xprt_rdma_wait: whether the Call was posted on the present connection, and
- *	whether its Reply has come. Only the functions xprt_rdma_wait_*() below change it
+ *	whether its Reply has come. Only the functions xprt_rdma_wait_begin() to
+ *	xprt_rdma_wait_end() below change it
  * @rr_parked: Send with the Call, while the Call is parked: it waits for send queue entries
  *	(client/send.c); under xr_send_lock
  * @rr_bc_cookie: in a callback's slot, the connect_cookie of the connection on which the
  *	callback came
  * @rr_doomed: the Reply was an error or was malformed; the Call must never be sent again
  * @rr_foreign: another module has mapped pages of this RPC (client/foreign.c), now or in an earlier
- *	attempt to send the Call; changed by the task that sends the Call, cleared with the slot
+ *	attempt to send the Call; changed by the task that sends the Call, cleared when the
+ *	slot is freed
  * @rr_mrs: regions registered for the RPC; changed under xr_mr_lock
  * @rr_read: the Read chunk offered, if the plan has one
  * @rr_write: the Write chunk or Reply chunk offered, if the plan has one
