@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of net/client/transport.c: transports that are refused when they are created.
- * No connection is made, so no device is needed.
+ * Unit tests of net/client/transport.c: transports that are refused when they are created; and of
+ * rpcrdma/xmit.h: what sunrpc is told about a request that cannot be sent. No connection is made, so
+ * no device is needed.
  */
 
 #include <kunit/test.h>
@@ -10,6 +11,7 @@
 #include <linux/sunrpc/stats.h>
 #include <linux/sunrpc/xprt.h>
 #include <net/net_namespace.h>
+#include <rpcrdma/xmit.h>
 
 #ifdef xprt_rdma_xprtsec
 /* sunrpc of this kernel has no TLS that anybody could ask for (include/compat/xprtsec). */
@@ -84,8 +86,35 @@ static void xprt_rdma_transport_refuses_tls(struct kunit *test)
 }
 #endif
 
+/* An error that is final for a request ends only the RPC that the request belongs to. */
+static void xprt_rdma_transport_spares_others(struct kunit *test)
+{
+	static const int final[] = { -EIO, -EINVAL, -EMSGSIZE };
+	static const int again[] = { 0, -EAGAIN, -ENOBUFS, -ENOMEM, -ENOTCONN };
+	struct rpc_task *tasks = kunit_kcalloc(test, 2, sizeof(*tasks), GFP_KERNEL);
+	struct rpc_xprt *xprt = kunit_kzalloc(test, sizeof(*xprt), GFP_KERNEL);
+	struct rpc_rqst *rqst = kunit_kzalloc(test, sizeof(*rqst), GFP_KERNEL);
+	int i, own;
+
+	KUNIT_ASSERT_NOT_NULL(test, tasks);
+	KUNIT_ASSERT_NOT_NULL(test, xprt);
+	KUNIT_ASSERT_NOT_NULL(test, rqst);
+	rqst->rq_xprt = xprt;
+	rqst->rq_task = &tasks[0];
+	for (own = 0; own < 2; own++) {
+		xprt->snd_task = &tasks[!own];
+		for (i = 0; i < ARRAY_SIZE(final); i++)
+			KUNIT_EXPECT_EQ(test, rpcrdma_xmit_status(rqst, final[i]),
+					own ? final[i] : -ENOBUFS);
+		for (i = 0; i < ARRAY_SIZE(again); i++)
+			KUNIT_EXPECT_EQ(test, rpcrdma_xmit_status(rqst, again[i]),
+					again[i]);
+	}
+}
+
 static struct kunit_case xprt_rdma_transport_cases[] = {
 	KUNIT_CASE(xprt_rdma_transport_refuses_tls),
+	KUNIT_CASE(xprt_rdma_transport_spares_others),
 	{}
 };
 

@@ -28,7 +28,7 @@ static inline int rpcrdma_xmit_status(const struct rpc_rqst *rqst, int rc)
 {
 	if (rqst->rq_task == rqst->rq_xprt->snd_task)
 		return rc;
-	return rc == -EIO || rc == -EMSGSIZE ? -ENOBUFS : rc;
+	return rc == -EIO || rc == -EINVAL || rc == -EMSGSIZE ? -ENOBUFS : rc;
 }
 
 #endif /* RPCRDMA_XMIT_H */
