@@ -125,8 +125,11 @@ slabs() {
 	echo "$(traces) traces"
 }
 
-# grown <before>: print what has grown by a megabyte since these lines of slabs
-grown() { awk -v M=1048576 'NR == FNR { had[$2] = $1; next } $1 - had[$2] >= M { printf "%s: %d MiB more\n", $2, ($1 - had[$2]) / M }' "$1" <(slabs); }
+# slabs_grown <before>: print what has grown by a megabyte since these lines of slabs
+slabs_grown() {
+	slabs >/tmp/slabs.now
+	awk -v M=1048576 'NR == FNR { had[$2] = $1; next } $1 - had[$2] >= M { printf "%s: %d MiB more\n", $2, ($1 - had[$2]) / M }' "$1" /tmp/slabs.now
+}
 
 # traces: print the size in bytes of all stack traces that the checkers have recorded. They are kept for ever, in pools of four
 # pages. On User-mode Linux, an interrupt may come at any instruction, so there are ever more of them.
@@ -143,7 +146,7 @@ settled() {
 # no_less <end> <before> <after>: the memory of an end is at most 16 MB less than before
 no_less() {
 	echo "$1: $(($2 >> 20)) MiB were available before, and $(($3 >> 20)) MiB afterwards"
-	at "$1" grown /tmp/slabs
+	at "$1" slabs_grown /tmp/slabs
 	(($2 - $3 <= 16 << 20)) || die "$1 has lost $((($2 - $3) >> 20)) MiB"
 }
 
