@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of net/client/transport.c: transports that are refused when they are created; and of
- * rpcrdma/xmit.h: what sunrpc is told about a request that cannot be sent. No connection is made, so
- * no device is needed.
+ * Unit tests of net/client/transport.c: transports that are refused when they are created. And of
+ * rpcrdma/xmit.h: what sunrpc is told about a request that cannot be sent. No connection is made,
+ * so no device is needed.
  */
 
 #include <kunit/test.h>
