@@ -44,10 +44,10 @@ unsigned int svc_rdma_max_requests = 128;
 unsigned int svc_rdma_max_bc_requests = 16;
 /* Number of bytes in the largest inline message of version 1, in either direction */
 unsigned int svc_rdma_max_req_size = 4096;
-/* If set, clients are refused whose connect request asks our adapter to repeat a Send for ever
- * while they have no Receive posted. By default, they are accepted: a client that obeys RFC 8166
- * 3.3.1 always has Receives posted, and if another client has none, progress_timeout ends the
- * connection.
+/* If set, the server refuses a client whose connect request asks the server's adapter to repeat a
+ * Send for ever while the client has no Receive posted. By default, the server accepts such a
+ * client. If the client obeys RFC 8166 3.3.1, it always has Receives posted. If it has none, Sends
+ * make no progress, and the connection ends after progress_timeout seconds (verbs/keepalive.c).
  */
 static bool svc_rdma_refuse_endless_rnr;
 module_param_named(refuse_endless_rnr, svc_rdma_refuse_endless_rnr, bool, 0644);
@@ -75,8 +75,8 @@ void svc_rdma_discard(struct svc_xprt *xprt)
 }
 
 /* Adds a connection to the listener's queue. Returns false, and adds nothing, if the connection
- * is already lost: svc_rdma_conn_lost() may have run, and it is what removes a lost connection
- * from the queue.
+ * is already lost: svc_rdma_conn_lost() may have run already, so nothing would remove the
+ * connection from the queue.
  */
 static bool svc_rdma_pending_add(struct svc_rdma_listener *sl,
 				 struct svc_rdma_xprt *sx)
@@ -107,8 +107,8 @@ static void svc_rdma_pending_take_locked(struct svc_rdma_xprt *sx)
 
 /* Returns true if the connection was still in the queue. The connection then belongs to the
  * caller, and this function has taken a reference to the module, which the last svc_xprt_put()
- * drops. The reference is taken under the lock, because the listener may be freed and
- * drop its own reference as soon as the queue is empty.
+ * drops. The reference is taken under the lock, because as soon as the queue is empty, the
+ * listener may be freed and drop its own reference to the module.
  */
 static bool svc_rdma_pending_take(struct svc_rdma_xprt *sx)
 {
@@ -180,7 +180,7 @@ static const struct rpcrdma_conn_ops svc_rdma_conn_ops = {
  * svc_rdma_kill_temp_xprt - xpo_kill_temp_xprt: sunrpc is about to close @xprt
  * @xprt: listener or connection
  *
- * Nothing has to be done before that.
+ * This transport has nothing to do before it is closed.
  *
  * Context: any.
  */
@@ -206,8 +206,9 @@ static void svc_rdma_conn_set_addrs(struct svc_xprt *xprt,
 	struct sockaddr *sa = (struct sockaddr *)&id->route.addr.dst_addr;
 
 	svc_xprt_set_remote(xprt, sa, svc_addr_len(sa));
-	/* The client's port changes with every connection, but nfsd's duplicate
-	 * reply cache must still recognise a retransmission. So hide the port.
+	/* nfsd's duplicate reply cache compares the client's address and port. It must
+	 * recognise a retransmission on a new connection, which has another port. So hide
+	 * the port.
 	 */
 	rpc_set_port((struct sockaddr *)&xprt->xpt_remote, 0);
 
@@ -311,9 +312,10 @@ static int svc_rdma_conn_size(struct svc_rdma_xprt *sx, u32 requests)
 
 /* Finds the NUMA nodes with threads. sunrpc chooses the pool of threads for a connection by the
  * processor that enqueues the connection. In most cases, this is the processor that handles its
- * Receives. If there is a pool for each node, the pools are in the order of the nodes that have
- * processors. Otherwise there is one for each processor (pool_mode=percpu of Linux before 7.3), and
- * all nodes are returned. Returns NULL if there is only one pool, for which any processor will do.
+ * Receives. If there is a pool for each node that has processors, the pools are in the order of
+ * these nodes. Otherwise there is a pool for each processor (pool_mode=percpu of Linux before 7.3),
+ * and all nodes that have processors are returned. Returns NULL if there is only one pool: it
+ * serves all processors.
  */
 static const nodemask_t *svc_rdma_conn_nodes(const struct svc_serv *serv,
 					     nodemask_t *nodes)
@@ -372,7 +374,7 @@ static int svc_rdma_conn_create_queues(struct svc_rdma_xprt *sx)
 	return rc;
 }
 
-/* Compute the depths of the connection's queues, create them, and accept the request. */
+/* Create the connection's queues, post Receives, and accept the connect request. */
 static int svc_rdma_conn_accept(struct svc_rdma_xprt *sx)
 {
 	struct rpcrdma_conn *conn = &sx->sx_conn;
@@ -411,8 +413,8 @@ static int svc_rdma_conn_accept(struct svc_rdma_xprt *sx)
  * @xprt: listener
  *
  * Context: process; sleeps.
- * Return: the connection, which belongs to sunrpc from now on; NULL if none waits, or it
- *	could not be accepted.
+ * Return: the connection, which belongs to sunrpc from now on; NULL if no connection waits, or the
+ *	one that was next could not be accepted.
  */
 struct svc_xprt *svc_rdma_accept(struct svc_xprt *xprt)
 {

@@ -27,7 +27,7 @@
  * fails. If rpc_create() failed instead, nfsd's error path would use its struct
  * nfsd4_conn. nfsd frees this structure when a connection is lost, so it may be freed already.
  *
- * rpciod sends the callbacks, and must not wait for this client. So if there is no buffer
+ * rpciod sends the callbacks, and must not wait for this client. So if there is no Send context
  * or no send queue slot, sunrpc is told to send the RPC later. Like an inline Reply, the message
  * is copied into the buffer of a Send context. So a retransmission never touches the buffer of
  * an earlier attempt.
@@ -132,7 +132,7 @@ static int svc_rdma_bc_lost(struct rpc_xprt *xprt)
  */
 static int svc_rdma_bc_give_up(struct svc_rdma_xprt *sx, struct rpc_xprt *xprt)
 {
-	/* Several RPCs may find this out at the same time. */
+	/* Several RPCs may fail the connection at the same time. Count only the first. */
 	if (rpcrdma_conn_fail(&sx->sx_conn, -ETIMEDOUT)) {
 		rpcrdma_count(server_bc_stuck);
 		trace_svc_rdma_bc_stuck(sx, -ETIMEDOUT);
@@ -152,7 +152,7 @@ static int svc_rdma_bc_prepare(struct svc_rdma_send *send,
 	if (len < 0)
 		return len;
 	if (!rpcrdma_sq_try(&conn->cn_sq, 1, 0)) {
-		/* Completions that were not handled yet may hold slots. */
+		/* Sends that have completed hold slots until their completions are handled. */
 		rpcrdma_send_cq_watch(conn);
 		return -ENOBUFS;
 	}
@@ -234,8 +234,8 @@ static int svc_rdma_bc_buf_alloc(struct rpc_task *task)
 	return 0;
 }
 
-/* sunrpc calls this without a lock to free the buffers of an RPC. xprt_lookup_rqst(), which
- * svc_rdma_callback_complete() calls, does not find the RPC any more.
+/* sunrpc calls this without a lock to free the buffers of an RPC. No Reply can be copied into them
+ * any more: xprt_lookup_rqst() in svc_rdma_callback_complete() no longer finds the RPC.
  */
 static void svc_rdma_bc_buf_free(struct rpc_task *task)
 {
@@ -330,7 +330,7 @@ static void svc_rdma_bc_setup_xprt(struct rpc_xprt *xprt,
 	xprt_set_connected(xprt);
 }
 
-/* Make a backchannel. The caller has posted a Receive for the reply to a callback. */
+/* Make a backchannel. The caller has called svc_rdma_credits_backward(). */
 static struct rpc_xprt *svc_rdma_bc_create(struct svc_rdma_xprt *sx,
 					   const struct xprt_create *args)
 {

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The memory of the Receives and Sends of all connections of servers, and its limit (the parameter
- * server_memory). The module has one budget, because the servers of all network namespaces share
- * the memory of the machine. This file keeps the accounts. It never looks at a message, and does
- * not decide what a connection gets: net/core/budget.c computes that, and server/credit.c asks.
+ * The memory of the Receives and Sends of all connections at the server side, and the limit on this
+ * memory (the parameter server_memory). The module has one budget, because the servers of all
+ * network namespaces share the memory of the machine. This file keeps the accounts. It never looks
+ * at a message. net/core/budget.c computes how much a connection may have, and server/credit.c
+ * asks for it.
  *
  * Operation
  *
  * The account of a connection contains the buffers of its Receives and Sends for as long as they
  * exist. Before a connection gets more credits, it has to borrow memory for their Receives and for
  * one Send for each credit, and may get less than it asks for. But Sends are never refused, because
- * a Call that has been executed must be answered. A connection may have more Sends than credits
- * while their completions have not been handled yet. The account follows the number of Sends in
- * steps of %SVC_RDMA_BUDGET_STEP bytes, so most RPCs do not change it.
+ * a Call that has been executed must be answered. A connection may have more Sends than credits,
+ * because a Send whose completion has not been handled yet cannot be used again. The account
+ * follows the memory of the Sends in steps of %SVC_RDMA_BUDGET_STEP bytes, so most RPCs do not
+ * change the account.
  *
  * Pages that RDMA Reads fill, or that a Call is copied to, are in no account. They are counted per
  * CPU, only to be shown in debugfs. server/queue.c limits the bytes that are read by RDMA for
@@ -260,8 +262,8 @@ static long svc_rdma_budget_send_count(const struct svc_rdma_holdings *hold)
 }
 
 /* Give hg_send_counted the value that it should have. Another thread that allocates a Send
- * meanwhile adds to hg_sends and then looks at hg_send_counted, without the lock. Either it sees
- * the new number, or this function sees its addition.
+ * meanwhile adds to hg_sends and then looks at hg_send_counted, without the lock. Either that
+ * thread sees the new value of hg_send_counted, or this function sees the new value of hg_sends.
  */
 static void svc_rdma_budget_recount_locked(struct svc_rdma_holdings *hold)
 {
@@ -293,9 +295,10 @@ void svc_rdma_budget_settle(struct svc_rdma_xprt *sx, u32 sends)
 	spin_unlock(&svc_rdma_budget_lock);
 }
 
-/* Must hg_send_counted be changed? It must, if it is smaller than hg_sends, or exceeds the value
- * that it should have by more than two steps. A smaller excess is allowed. So a connection that
- * makes and frees a few Sends again and again does not change its account each time.
+/* Must hg_send_counted be changed? It must if it is smaller than hg_sends, or exceeds the value
+ * that svc_rdma_budget_send_count() returns by more than two steps. A smaller excess is allowed, so
+ * that a connection that makes and frees a few Sends again and again does not change its account
+ * each time.
  */
 static bool svc_rdma_budget_sends_off(const struct svc_rdma_holdings *hold)
 {

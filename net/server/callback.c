@@ -10,8 +10,8 @@
  * - The window: the credits for callbacks. They are independent of the credits for the
  *   client's Calls. The client grants them to the connection, and not to a backchannel.
  *   Until its first grant there is one credit (rfc5666bis 8.2.1).
- * - The Receives for the answers. There are few at first, and more after a callback had a
- *   credit, but no Receive (server/credit.c).
+ * - The Receives for the answers. There is one at first. More are added when a callback has a
+ *   credit, but no Receive is free for its answer (server/credit.c).
  * - The line of backchannels that wait for a credit or a Receive. A credit that becomes free
  *   goes to the first backchannel in the line. That backchannel keeps its place until
  *   svc_rdma_callback_begin() permits a callback or refuses it (with an error other than
@@ -83,7 +83,7 @@ static bool svc_rdma_backward_has_room(const struct svc_rdma_backward *bw)
 	       svc_rdma_backward_has_receive(bw);
 }
 
-/* Could Receives not be added a short time ago? */
+/* Has an attempt to add Receives failed within the last second? */
 static bool svc_rdma_backward_is_refused(const struct svc_rdma_backward *bw)
 {
 	return bw->bw_refused && time_before(jiffies, bw->bw_refused + HZ);
@@ -95,8 +95,9 @@ static bool svc_rdma_backward_is_stuck(const struct svc_rdma_backward *bw)
 	return !rpcrdma_window_room(&bw->bw_window, 0);
 }
 
-/* Can the first callback in the line get further? It can be sent, or can ask for more Receives. Or
- * callbacks that were given up have all credits, so that it fails instead of waiting for ever.
+/* Should the first callback in the line try again? It should if it can be sent, or can ask for more
+ * Receives. If callbacks that were given up have all credits, it should try again, too: it then
+ * fails, and does not wait for ever.
  */
 static bool svc_rdma_backward_may_proceed(const struct svc_rdma_backward *bw)
 {
@@ -187,12 +188,13 @@ void svc_rdma_way_leave(struct svc_rdma_xprt *sx, struct svc_rdma_way *way)
  * svc_rdma_backward_claim - begin to add Receives for the answers to callbacks
  * @sx: connection
  *
- * The number doubles, as the credits of the client do (server/credit.c). Only one thread adds
- * Receives at a time. The others need not wait for it.
+ * The number of callbacks with a Receive for the answer is doubled, as the credits of the client
+ * are (server/credit.c). Only one thread adds Receives at a time. The others need not wait for it.
  *
  * Context: process.
- * Return: number of callbacks that should have Receives for their answers; the caller then calls
- *	svc_rdma_backward_provide(). Or 0: nothing is to be done, or another thread does it.
+ * Return: number of callbacks that should have Receives for their answers, and then the caller adds
+ *	the Receives and calls svc_rdma_backward_provide(); or 0, if nothing is to be done or
+ *	another thread does it.
  */
 u32 svc_rdma_backward_claim(struct svc_rdma_xprt *sx)
 {
@@ -232,10 +234,11 @@ void svc_rdma_backward_provide(struct svc_rdma_xprt *sx, u32 answers)
 }
 
 /**
- * svc_rdma_backward_review - stop using Receives for which there were no answers lately
+ * svc_rdma_backward_review - give up the Receives for answers that were not needed lately
  * @sx: connection; it may have no backchannel
  *
- * Unlike credits of the client, these Receives were promised to nobody, so they are free at once.
+ * Credits that were granted to a client are taken back slowly (core/grant.c). But these Receives
+ * were promised to nobody, so the caller may take them out of the pool at once.
  *
  * Context: process; the caller holds sx_grow.
  * Return: number of callbacks whose answers still need Receives.
@@ -301,8 +304,9 @@ static int svc_rdma_callback_check_locked(struct svc_rdma_backward *bw,
 	lockdep_assert_held(&bw->bw_lock);
 	if (bw->bw_closed)
 		return -ENOTCONN;
-	/* This callback has failed already. But sunrpc may have overwritten the status of
-	 * its RPC, and tries to send the callback again. It must not be sent again (I17).
+	/* This callback has failed already, and must not be sent again (I17). sunrpc tries to
+	 * send it because the RPC's task has overwritten the status -EIO, see
+	 * svc_rdma_callback_fail_rqst().
 	 */
 	if (cb->cb_failed)
 		return -EIO;
@@ -338,8 +342,8 @@ static int svc_rdma_callback_check_locked(struct svc_rdma_backward *bw,
  * Context: process.
  * Return: 0;
  *	%-EAGAIN if no credit or no Receive is free, or other backchannels are ahead in the line:
- *	@way is then in the line, and sunrpc sends the callback when both are free for it. If
- *	svc_rdma_backward_is_short() afterwards, the caller wakes a thread that adds Receives;
+ *	@way is then in the line, and sunrpc tries again when its turn comes. If
+ *	svc_rdma_backward_is_short() is then true, the caller wakes a thread that adds Receives;
  *	%-ENOBUFS if another NFS client's callback has the same XID, or if a Receive is missing
  *	and could not be added: sunrpc tries later;
  *	%-ENOTCONN if the connection is being closed;
@@ -442,9 +446,9 @@ svc_rdma_callback_take_locked(struct svc_rdma_backward *bw, u32 xid, int *rc)
 	return NULL;
 }
 
-/* End the RPC with -EIO: no other answer will come (rfc5666bis 8.3.5). If the task of the
- * RPC is not asleep yet, it overwrites tk_status and tries to send the callback again.
- * cb_failed makes that attempt fail (I17). The caller holds queue_lock.
+/* End the RPC with -EIO, because no other answer will come (rfc5666bis 8.3.5). If the RPC's task is
+ * not asleep yet, the task overwrites tk_status and tries to send the callback again. cb_failed
+ * makes that attempt fail (I17). The caller holds queue_lock.
  */
 static void svc_rdma_callback_fail_rqst(struct svc_rdma_callback *cb,
 					struct rpc_rqst *rqst)
@@ -454,10 +458,10 @@ static void svc_rdma_callback_fail_rqst(struct svc_rdma_callback *cb,
 	xprt_complete_rqst(rqst->rq_task, 0);
 }
 
-/* Give back the message with the answer. This is done before the RPC ends, because the next
- * callback may then be sent at once, and there must be a Receive for its answer (RFC 8166
- * 3.3.1; invariant I13). Pages of an answer are never handed to an upper layer, so nobody holds
- * one of them.
+/* Give back the message with the answer. This is done before the RPC ends: when it has ended, the
+ * next callback may be sent at once, and there must be a Receive for its answer (RFC 8166 3.3.1;
+ * invariant I13). Pages of an answer are never handed to an upper layer, so svc_rdma_msg_renew()
+ * is not necessary.
  */
 static void svc_rdma_callback_put_msg(struct svc_rdma_call *call)
 {
@@ -560,15 +564,15 @@ bool svc_rdma_callback_reply(struct svc_rdma_call *call)
 }
 
 /**
- * svc_rdma_callback_fail - end a callback that gets no Reply
+ * svc_rdma_callback_fail - end a callback that gets no usable Reply
  * @sx: connection
- * @xid: its XID
+ * @xid: XID of the callback
  *
  * The caller has already given back the message that ends the callback, because another
  * callback may be sent as soon as this one has ended: see svc_rdma_callback_put_msg().
  *
- * The credit of the callback is free again. @xid is not looked up among the client's Calls,
- * because their XIDs are independent of those of callbacks (version-two 5.3.3).
+ * The credit of the callback is free again. @xid is compared only with XIDs of callbacks: the XIDs
+ * of the client's Calls are independent of them (version-two 5.3.3).
  *
  * Context: process.
  * Return: %false if no RPC waits for an answer with that XID.

@@ -39,8 +39,9 @@ static struct workqueue_struct *svc_rdma_free_wq;
 
 /* Functions that sunrpc calls enter this SRCU domain before they use the CM id, the queue pair
  * or the Receives of a connection, see svc_rdma_inside(). Inside, a thread may wait for memory,
- * but never for a peer. Completion handlers and the keepalive need not enter it: they are stopped
- * before these objects are freed. Handlers that a thread calls run inside.
+ * but never for a peer. Completion handlers and the keepalive need not enter the domain: they are
+ * stopped before these objects are freed. If such a function itself calls completion handlers
+ * (rpcrdma_send_cq_poll()), it does so inside the domain.
  */
 DEFINE_SRCU(svc_rdma_srcu);
 
@@ -77,7 +78,9 @@ static void svc_rdma_conn_flush(struct svc_rdma_xprt *sx)
 		svc_rdma_call_free(call);
 	while ((call = svc_rdma_take_broken(sx)))
 		svc_rdma_call_free(call);
-	/* This may also remove the entries behind it, which are Sends of the same group. */
+	/* svc_rdma_send_destroy() may remove further entries: the other Sends of a group that was
+	 * not posted.
+	 */
 	while ((send = list_first_entry_or_null(idle, struct svc_rdma_send,
 						ss_list))) {
 		list_del(&send->ss_list);
@@ -86,9 +89,9 @@ static void svc_rdma_conn_flush(struct svc_rdma_xprt *sx)
 	svc_rdma_queue_drop(sx);
 }
 
-/* Close sx_conn. A thread that enters svc_rdma_srcu from now on sees that the
- * connection is down and leaves the lists alone. So after synchronize_srcu() and draining,
- * only this function uses the lists.
+/* Close sx_conn. A thread that enters svc_rdma_srcu from now on sees that the connection is down
+ * and does not use the lists. So after synchronize_srcu() and draining, only this function uses
+ * them.
  */
 static void svc_rdma_conn_end(struct svc_rdma_xprt *sx)
 {
@@ -139,14 +142,16 @@ void svc_rdma_detach(struct svc_xprt *xprt)
 	rpcrdma_sq_close(&sx->sx_conn.cn_sq);
 	svc_rdma_backward_close(sx);
 	svc_rdma_inside();
-	/* The disconnect event, or a flushed Receive, makes ops->lost() queue sx_down. */
+	/* Then the disconnect event, or a flushed Receive, causes a call of ops->lost(), which
+	 * queues sx_down.
+	 */
 	if (!svc_rdma_is_down(sx))
 		rdma_disconnect(sx->sx_conn.cn_id);
 }
 
 /**
  * svc_rdma_free - xpo_free: nobody has a reference to a connection any more
- * @xprt: connection; sunrpc may never have been told about it
+ * @xprt: connection; svc_rdma_accept() may never have returned it to sunrpc
  *
  * The last reference may be dropped under a spinlock: nfsd holds its client_lock while it
  * drops a session's references to connections.

@@ -7,7 +7,7 @@
  *
  * A credit stands for a Receive. A Call takes one credit for each Send that it comes in.
  * The Reply to a callback takes RPCRDMA_MSG_RECVS Receives. Numbers in this file are numbers of
- * Receives, not of messages, except the number of callbacks in svc_rdma_credits_answer().
+ * Receives, not of messages, except the variables @answers, which are numbers of callbacks.
  *
  * Operation
  *
@@ -27,14 +27,16 @@
  * memory of this server.
  *
  * The Receives are posted before a Reply grants the credits for them (RFC 8166 3.3.1).
- * The credits of a client are reviewed every review_time seconds (a module parameter). Credits are
- * taken back if the client has not needed them since the last review, or if it holds more than its
- * part of the server's memory (G-39). Their Receives are freed when it is certain that the client
- * knows of the smaller grant (core/grant.c).
+ * When a Call arrives, and the last review was more than review_time seconds ago (a module
+ * parameter), the credits of the client are reviewed. Credits are taken back if the client has not
+ * needed them since the last review, or if it holds more than its part of the server's memory
+ * (G-39). Their Receives are freed when it is certain that the client knows of the smaller grant
+ * (core/grant.c).
  *
- * The memory that the Receives of one connection pin is limited, and so is that of all connections
- * together (server/budget.c). A client that reaches either limit gets no further credits. The
- * Receives with which a connection begins are never refused.
+ * The memory that the Receives of one connection pin is limited, and so is the memory of all
+ * connections together (server/budget.c). A client that reaches either limit gets no further
+ * credits. The Receives with which a connection begins are counted, but server/budget.c cannot
+ * refuse them.
  *
  * The first valid message shows the version, and the size of Receives depends on the version.
  * Until then the client has one credit, and there are a few Receives, which are large
@@ -57,8 +59,8 @@
 #define SVC_RDMA_CREDITS_RATE	8u
 /* Time in jiffies after which a connection asks again for memory that was refused */
 #define SVC_RDMA_CREDITS_AGAIN	(HZ / 8)
-/* Number of Receives until the version is settled. A client may send one message before
- * it has an answer; the other two Receives are spare.
+/* Number of Receives until the version is settled, unless the parameter first_receives is larger.
+ * A client may send one message before it has an answer. The other two Receives are spare.
  */
 #define SVC_RDMA_RECVS_FEW	3u
 
@@ -209,7 +211,7 @@ static bool svc_rdma_credits_busy(struct svc_rdma_xprt *sx, u32 credits)
 /* A client that could send a Call inline, in several Sends (as a group, see rtx.h), uses Read
  * chunks instead if it has too few credits. Returns an estimate of the credits beyond the first
  * that such a Call would have taken as a group; 0 for any other Call. If they were not counted as
- * used, the client would never get enough credits for groups (RTX-83).
+ * used, the client might never get enough credits for groups (RTX-83).
  */
 static u32 svc_rdma_credits_spared(const struct svc_rdma_call *call)
 {
@@ -280,10 +282,10 @@ static bool svc_rdma_credits_is_refused(const struct svc_rdma_credits *cd)
 }
 
 /* Returns how many credits a client may keep. Its Calls since the last review show its need, which
- * is the larger of two numbers: twice the maximum number of credits in use at one time, because
- * with fewer credits, svc_rdma_credits_use() would soon grant more; and the number of credits of
- * which each would have been used SVC_RDMA_CREDITS_RATE times per second. If the connection has
- * more than its part of the server's memory, it keeps less. The caller holds sx_grow.
+ * is the larger of two numbers. One is twice the maximum number of credits in use at one time: with
+ * fewer credits, svc_rdma_credits_use() would soon grant more. The other is the number of Receives
+ * used per second, divided by SVC_RDMA_CREDITS_RATE. If the connection has more than its part of
+ * the server's memory, it keeps fewer credits. The caller holds sx_grow.
  */
 static u32 svc_rdma_credits_needed(struct svc_rdma_xprt *sx)
 {
@@ -306,8 +308,9 @@ static u32 svc_rdma_credits_needed(struct svc_rdma_xprt *sx)
 	return max(need, min(SVC_RDMA_CREDITS_FIRST, sx->sx_sizes.sz_requests));
 }
 
-/* Reduce the pool to the Receives that are promised to the client. The others are taken out when
- * they are given back, instead of being posted again. The caller holds sx_grow.
+/* Reduce the pool to the Receives that are promised to the client, or are for messages that take no
+ * credit. The pool loses the others as Receives are given back: these are then not posted again.
+ * The caller holds sx_grow.
  */
 static void svc_rdma_credits_shrink(struct svc_rdma_xprt *sx)
 {
@@ -338,14 +341,15 @@ static void svc_rdma_credits_review(struct svc_rdma_xprt *sx)
 	spin_unlock(&sx->sx_lock);
 	if (lowered)
 		trace_svc_rdma_credits(sx);
-	/* The pool may have more Receives than the client was promised, because
-	 * svc_rdma_credits_provide() ends any shrinking of the pool.
+	/* Even if the grant was not lowered, the pool may have more Receives than are needed:
+	 * cd_bc_recvs may be smaller now, or svc_rdma_credits_provide() may have failed after it
+	 * had created some.
 	 */
 	svc_rdma_credits_shrink(sx);
 }
 
-/* Has svc_rdma_credits_check() anything to do? If review_time is 0, only while credits are being
- * taken back, or Receives that were taken out of the pool have to be freed.
+/* May svc_rdma_credits_check() have anything to do? If review_time is 0, it has only while credits
+ * are being taken back, or Receives that were taken out of the pool have to be freed.
  */
 static bool svc_rdma_credits_are_reviewed(const struct svc_rdma_xprt *sx)
 {
@@ -356,7 +360,8 @@ static bool svc_rdma_credits_are_reviewed(const struct svc_rdma_xprt *sx)
 
 /* Record that @used credits of a client are in use. Free Receives that were taken out of the pool.
  * Find out whether the client knows by now that credits were taken back. Review its credits if
- * review_time is over. If another thread holds sx_grow, all but the first is left to a later Call.
+ * review_time has passed since the last review. If another thread holds sx_grow, this function only
+ * records @used, and leaves the rest to a later Call.
  */
 static void svc_rdma_credits_check(const struct svc_rdma_call *call, u32 used)
 {
@@ -467,8 +472,8 @@ int svc_rdma_credits_backward(struct svc_rdma_xprt *sx)
 	int rc = 0;
 
 	svc_rdma_inside();
-	/* Without an error, the backchannel is made, and its first callback fails: see the
-	 * beginning of server/backchannel.c
+	/* Do not return an error: the backchannel must be made, and its first callback then fails.
+	 * See the beginning of server/backchannel.c.
 	 */
 	if (svc_rdma_is_down(sx))
 		return 0;
@@ -482,7 +487,9 @@ int svc_rdma_credits_backward(struct svc_rdma_xprt *sx)
 	return rc;
 }
 
-/* Returns to how many callbacks the server has memory for answers, at most @answers. */
+/* Borrows memory for Receives, so that up to @answers callbacks can be answered. Returns the number
+ * of callbacks for which there is memory, including those that already have Receives.
+ */
 static u32 svc_rdma_credits_borrow_answers(struct svc_rdma_xprt *sx,
 					   u32 answers)
 {

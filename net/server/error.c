@@ -91,7 +91,7 @@ int svc_rdma_send_refusal(struct svc_rdma_send *send,
 /**
  * svc_rdma_send_error - answer a Call with the error for a verdict
  * @call: Call; at least its XID and version have been decoded
- * @verdict: what is wrong with it
+ * @verdict: what is wrong with the Call
  *
  * If the error cannot be sent, the connection is closed (RFC 8166 4.5.4).
  *

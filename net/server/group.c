@@ -3,7 +3,7 @@
  * Groups, that is, RPC messages in several Sends (the round-trip extension of version 2, rtx.h).
  * This file divides a Reply among several Sends, and decides what the server announces of the
  * extension. server/sendto.c decides which Replies are groups. A Call that came as a group is
- * handled like any other once it is complete, see verbs/gather.c and server/recvfrom.c.
+ * handled like any other Call once it is complete, see verbs/gather.c and server/recvfrom.c.
  *
  * Each Send of a Reply (a transmission) has its own Send context. The first context keeps the
  * others in sd_more until all are posted in one chain (invariant I37). Each context completes
@@ -161,8 +161,8 @@ static int svc_rdma_group_fill(struct rpcrdma_send *send,
 	len = svc_rdma_group_header(send, tx, out);
 	if (len < 0)
 		return len;
-	/* The layout was computed for the buffer of the first Send. If memory was
-	 * short, the buffers of other Sends may be smaller.
+	/* The layout was computed for the buffer of the first Send. The buffers of the other
+	 * Sends may be smaller, because memory was short when they were allocated.
 	 */
 	if (tx->tx_here > send->sd_buf.bf_size - len)
 		return -ENOMEM;

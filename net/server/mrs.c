@@ -51,8 +51,8 @@ static int svc_rdma_mrs_add(struct svc_rdma_xprt *sx)
 }
 
 /* Try to add *@count regions, up to the maximum (sz_read_mrs). Afterwards the connection may
- * still have fewer than *@count regions in all. On iWARP that is an error. Elsewhere rdma_rw
- * can work without regions, so *@count is lowered to the number of regions.
+ * still have fewer than *@count regions in all. On iWARP that is an error. On other devices,
+ * rdma_rw can work without regions, so *@count is lowered to the number of regions.
  */
 static int svc_rdma_mrs_grow(struct svc_rdma_xprt *sx, u32 *count)
 {
@@ -95,9 +95,9 @@ void svc_rdma_mrs_release(struct svc_rdma_xprt *sx, u32 count)
  *	error
  * @short_of: OUT: after %-EAGAIN, number of regions that have to be free
  *
- * On iWARP, the peer writes the data of an RDMA Read to memory named by a tag, so every
- * Read takes a region. Other devices may prefer regions for large Reads. All regions are
- * reserved at once: Calls that hold some while they wait for more could deadlock.
+ * On iWARP, the response to an RDMA Read names the memory that it fills by a tag, so that memory
+ * must be in a region. Other devices may prefer regions for large RDMA Reads. All regions are
+ * reserved at once: Calls that hold some regions while they wait for more could deadlock.
  *
  * If too few are free, this tries to add as many regions as the chain needs, up to the
  * maximum. If the connection has fewer than the chain needs even then, this fails on iWARP. On

@@ -40,8 +40,9 @@ rpcrdma_param_range(v2_max_req_size, svc_rdma_v2_max_req_size,
 MODULE_PARM_DESC(v2_max_req_size,
 		 "Server: bytes of the largest inline Call in version 2, 1024 to 65536");
 
-/* Number of pages in each Receive with targets: whole pages in which clients can place data (the
- * target segments of rtx.h). 0: Receives have no targets (T-44)
+/* Number of pages in the buffer of each Receive that has target segments (rtx.h). All of these
+ * pages except the first are target segments, in which clients can place data. 0: Receives have no
+ * target segments (T-44).
  */
 static unsigned int svc_rdma_rtx_pages = 8;
 
@@ -68,9 +69,9 @@ module_param_cb(rtx_pages, &svc_rdma_rtx_pages_ops, &svc_rdma_rtx_pages, 0644);
 MODULE_PARM_DESC(rtx_pages,
 		 "Server: pages of each Receive into which clients can place data: 2, 4, 8; 0: none");
 
-/* Sets cn_limits of a connection of version 2. @peer is what the client has announced, or NULL:
- * then the defaults apply. The client determines how large inline Replies may be (G-18), and
- * this server how large inline Calls may be.
+/* Sets cn_limits of a connection of version 2. @peer has the properties that the client has
+ * announced. If @peer is NULL, the defaults apply. The client determines how large inline Replies
+ * may be (G-18), and this server determines how large inline Calls may be.
  */
 static void svc_rdma_negotiate_limits(struct svc_rdma_xprt *sx,
 				      const struct rpcrdma2_props *peer)
@@ -107,9 +108,9 @@ static void svc_rdma_negotiate_plain(struct svc_rdma_xprt *sx, u32 size)
 }
 
 /* From now on, make Receives with target segments (rtx.h), if the parameter rtx_pages asks for
- * them, and Receives of that size are large enough for both versions. Even the few Receives that
- * exist before the version is known then have targets. So when the server announces targets, no
- * Receive without targets is posted (RTX-34).
+ * them, and Receives with that number of pages are large enough for both versions. Even the few
+ * Receives that exist before the version is known then have target segments. So when the server
+ * announces target segments, all posted Receives have them, as RTX-34 demands.
  */
 static void svc_rdma_negotiate_targets(struct svc_rdma_xprt *sx)
 {
@@ -123,16 +124,18 @@ static void svc_rdma_negotiate_targets(struct svc_rdma_xprt *sx)
 		return;
 	}
 	ng->ng_v2_size = size;
-	/* If the device is being removed, the connection ends already (server/close.c). */
+	/* The connection may be ending already, because its device is being removed. Then
+	 * svc_rdma_conn_end() has set SVC_RDMA_BACK_DROP, which must stay.
+	 */
 	cmpxchg(&sx->sx_back, SVC_RDMA_BACK_PLAIN, SVC_RDMA_BACK_RENEW);
 	rpcrdma_recv_pool_blocks(&sx->sx_conn.cn_recvs, ilog2(pages));
 }
 
 /* If Receives could not be created, choose the smallest Receives, without target segments, and
- * return true. @rc is the error: -ENOMEM, because each Receive is one allocation and memory may be
- * too fragmented for large ones; or -ENOBUFS, if they would pin more memory than they may. The size
- * can still change, because the client has not been told of it. Returns false if @rc has another
- * value, or if the Receives were the smallest already.
+ * return true. @rc is the error. It is -ENOMEM if memory is short, or too fragmented: each Receive
+ * is one allocation. It is -ENOBUFS if the Receives would pin more memory than the connection may.
+ * The size can still change, because the client has not been told of it. Returns false if @rc has
+ * another value, or if the Receives were the smallest already.
  */
 static bool svc_rdma_negotiate_less(struct svc_rdma_xprt *sx, int rc)
 {
@@ -168,7 +171,9 @@ static int svc_rdma_negotiate_adopt(struct svc_rdma_xprt *sx, u32 vers)
 		svc_rdma_negotiate_plain(sx, sx->sx_negotiate.ng_v2_size);
 		rc = svc_rdma_credits_begin(sx, sx->sx_negotiate.ng_v1_size, 0);
 	}
-	/* A task that sees the version must also see cn_limits. */
+	/* A task that sees the version must also see cn_limits. Pairs with
+	 * svc_rdma_negotiate_guess().
+	 */
 	smp_store_release(&sx->sx_vers, vers);
 	svc_rdma_negotiate_tell(sx, vers);
 	return rc;

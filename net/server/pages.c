@@ -6,10 +6,9 @@
  * rq_next_page.
  *
  * When a thread is done with a request, sunrpc releases the pages in
- * [rq_respages, rq_next_page). So this file moves the pages that the thread can use
- * again behind rq_next_page. Usually this is only the page with the head of the Reply.
- * Allocating another page instead would take much CPU time, because many kernels clear each page
- * that they allocate.
+ * [rq_respages, rq_next_page). So this file moves the pages that the thread can use again out of
+ * this range. Usually there is one such page, which has the head of the Reply. To allocate another
+ * page instead would take much CPU time, because many kernels clear each page that they allocate.
  *
  * RDMA Reads do not use the thread's pages at all. A Call owns the pages that its chunks
  * are read into, from their allocation until the Call is freed. So the pages need not move
@@ -17,7 +16,7 @@
  * fewer mappings, fewer SGEs and fewer work requests. Afterwards the pieces are kept for other
  * Calls (server/stock.c).
  *
- * Data that a client has placed in target segments of Receives (rtx.h), which are whole pages,
+ * The target segments of a Receive (rtx.h) are whole pages. So data that a client has placed there
  * normally need not be copied. The Call then owns only an array of pointers to these pages, and
  * the message owns the pages.
  */
@@ -34,18 +33,19 @@
 #include "svc_rdma.h"
 #include "svc_rdma_array.h"
 
-/* Set when it turns out that the running kernel keeps a thread's pages in another way than this
- * module was built for
+/* Set if the running kernel does not keep a thread's pages in the way that this module was built
+ * for
  */
 static bool svc_rdma_pages_unfit;
 
 /**
  * svc_rdma_pages_fit - can the server be used on this kernel?
  *
- * The answer is "yes" until svc_rdma_pages_begin() has seen a thread that does not fit.
+ * The answer is "yes" until svc_rdma_pages_begin() has found that a thread's arrays do not match
+ * what the module is built for.
  *
  * Context: any.
- * Return: false once the arrays of a thread did not match what the module is built for.
+ * Return: false if the server cannot be used.
  */
 bool svc_rdma_pages_fit(void)
 {
@@ -87,10 +87,10 @@ u32 svc_rdma_pages_used(const struct svc_rqst *rqstp)
 	return svc_rdma_array_used(rqstp);
 }
 
-/* Can the next Reply be written to a page? It cannot, if other code may use the page: a reader with
- * a reference, or a page cache from which the page came (splice). A page that the cache has dropped
- * since then may still be on an LRU list. A compound page has one reference count for all of its
- * pages, so the count says nothing about a single page.
+/* Can the next Reply be written to a page? It cannot if other code may use the page: a reader with
+ * a reference, or a page cache from which the page came (splice). Even if the cache has dropped the
+ * page since then, the page may still be on an LRU list. A compound page has one reference count
+ * for all of its pages, so the count says nothing about a single page.
  */
 static bool svc_rdma_page_is_private(struct page *page)
 {
@@ -150,7 +150,7 @@ static struct page *svc_rdma_page_alloc(unsigned int *order)
 
 /* Allocates the array sc_pages for pages that hold @nbytes. Returns the number of entries of
  * the array, or 0 if memory is short. There are entries for the whole Call and one more,
- * because upper layers may read them: see svc_rdma_pages_alloc().
+ * even if @nbytes is less: upper layers may read them all, see svc_rdma_pages_alloc().
  */
 static u32 svc_rdma_pages_array(struct svc_rdma_call *call, u32 nbytes)
 {
@@ -169,8 +169,8 @@ static u32 svc_rdma_pages_array(struct svc_rdma_call *call, u32 nbytes)
  *
  * Some upper layers look for the bytes of a Call's tail in the page array, or read one page
  * too many. They must find zeroes there, and never old contents of memory (RFC 8166 8.1).
- * So the part of the last page behind @nbytes is cleared, and the remaining entries of the
- * array are the zero page, to which RDMA Reads do not write.
+ * So the part of the last page behind @nbytes is cleared. The remaining entries of the array
+ * point to the zero page, and no RDMA Read uses them.
  *
  * Context: process; sleeps.
  * Return: 0; or %-ENOMEM, and then svc_rdma_pages_free() cleans up.
@@ -213,7 +213,7 @@ int svc_rdma_pages_alloc(struct svc_rdma_call *call, u32 nbytes)
  *	of data than the Call has
  *
  * The message still owns the pages. The bytes behind the data in the last page are cleared,
- * and the remaining entries of the array are the zero page, as in svc_rdma_pages_alloc().
+ * and the remaining entries of the array point to the zero page, as in svc_rdma_pages_alloc().
  *
  * Context: process; sleeps.
  * Return: 0 or %-ENOMEM.

@@ -51,7 +51,7 @@ void svc_rdma_progress_sent(struct svc_rdma_xprt *sx,
 	const struct svc_rdma_call *call;
 
 	WRITE_ONCE(sx->sx_posted.po_sent, jiffies);
-	/* Reads that are posted now need no progress yet. */
+	/* RDMA Reads that are posted after this check have not been waiting for this Send. */
 	if (list_empty(&sx->sx_posted.po_reading))
 		return;
 	spin_lock(&sx->sx_lock);

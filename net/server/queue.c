@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Work for threads: messages that have arrived, groups (rtx.h) that were never complete, Calls
- * whose RDMA Reads are complete, and Calls that wait until their RDMA Reads may begin. This file
- * owns these four queues, the limit on the bytes that are pulled on a connection, and XPT_DATA.
- * It never looks into a message, and posts nothing.
+ * Work for threads: messages that have arrived, groups (rtx.h) that have ended without being
+ * complete (broken groups), Calls whose RDMA Reads are complete, and Calls that wait until their
+ * RDMA Reads may begin. This file owns the queues of these four kinds of work, the limit on the
+ * bytes that are pulled on a connection, and XPT_DATA. It never looks into a message, and posts
+ * nothing.
  *
- * XPT_DATA is set while a thread would find work in the queues. Whoever adds work sets it
+ * XPT_DATA is set while a thread would find work in the queues. Whoever adds work sets XPT_DATA
  * afterwards. The thread that takes the last entry clears it, so that no other thread is woken for
- * nothing, and then looks for work once more (invariant I11). svc_rdma_queue_wake() sets it to wake
- * a thread for other work.
+ * nothing, and then looks for work once more (invariant I11). svc_rdma_queue_wake() may also be
+ * called to wake a thread for work that is in no queue, such as adding Receives for callbacks.
  *
- * Most work is a message, and messages need no lock. Completion handlers add them to qu_received,
- * often in softirq, and broken groups to qu_broken. sunrpc lets one thread at a time take work of a
- * connection (XPT_BUSY). It moves all messages that have arrived to qu_taken, in the order of their
- * arrival.
+ * Most work consists of messages, which need no lock. Completion handlers, which often run in
+ * softirq, add messages to qu_received and broken groups to qu_broken. sunrpc lets one thread at a
+ * time take work of a connection (XPT_BUSY). If qu_taken is empty, this thread moves to it all
+ * messages in qu_received, in the order of their arrival.
  *
  * "To pull" a Call is to fetch its chunks by RDMA Read. Pulled Calls take memory before the
  * server knows who the client is, so their bytes are limited. The bytes of a Call count from
@@ -21,8 +22,8 @@
  * exceeded, or another Call waits already, a Call waits in qu_waiting. The limit is one Call
  * for a client that is not known yet (svc_rdma_is_known()), and %SVC_RDMA_PULL_BYTES for
  * others. A Call also waits in qu_waiting for memory regions. When bytes or regions become
- * free, svc_rdma_pull_next() or svc_rdma_dequeue() sees to it that sunrpc finds a thread for
- * the first Call in qu_waiting.
+ * free, svc_rdma_pull_next() or svc_rdma_dequeue() makes sure that a thread takes the first
+ * Call in qu_waiting if this Call can be pulled now.
  */
 #include <linux/sunrpc/svc_xprt.h>
 #include <rpcrdma/counters.h>
@@ -149,8 +150,8 @@ void svc_rdma_call_complete(struct svc_rdma_call *call)
 	svc_rdma_queue_wake(sx);
 }
 
-/* Take the first Call from qu_complete. Its bytes do not count any more, so the first Call in
- * qu_waiting may be read now: svc_rdma_queue_settle() sees that (I11).
+/* Take the first Call from qu_complete. Its bytes do not count any more. If the first Call in
+ * qu_waiting can be pulled now, svc_rdma_queue_settle() leaves XPT_DATA set (I11).
  */
 static struct svc_rdma_call *svc_rdma_take_pulled(struct svc_rdma_xprt *sx)
 {
@@ -172,7 +173,7 @@ static struct svc_rdma_call *svc_rdma_take_read(struct svc_rdma_xprt *sx)
 	struct svc_rdma_queue *queue = &sx->sx_queue;
 	struct svc_rdma_call *call = NULL;
 
-	/* An entry that is added now is seen by svc_rdma_queue_settle(). */
+	/* If an entry is added after this check, svc_rdma_queue_settle() finds it. */
 	if (likely(list_empty(&queue->qu_complete) &&
 		   list_empty(&queue->qu_waiting)))
 		return NULL;
@@ -239,8 +240,8 @@ static bool svc_rdma_queue_has_work(struct svc_rdma_xprt *sx)
 	return fits;
 }
 
-/* Clear XPT_DATA if no work is left. Work that comes after the first look is seen by the second
- * one, or sets XPT_DATA after it was cleared.
+/* Clear XPT_DATA if no work is left. If work is added after the first check, either the second
+ * check finds it, or svc_rdma_queue_wake() sets XPT_DATA after this function has cleared it.
  */
 static void svc_rdma_queue_settle(struct svc_rdma_xprt *sx)
 {
@@ -257,7 +258,7 @@ static void svc_rdma_queue_settle(struct svc_rdma_xprt *sx)
  * svc_rdma_dequeue - take the next piece of work
  * @sx: connection
  * @call: OUT: a Call that is complete; or one whose RDMA Reads are to be posted now, and
- *	then sc_pull is not 0; or a group that was never complete (sc_broken); or NULL
+ *	then sc_pull is not 0; or a broken group (sc_broken); or NULL
  * @msg: OUT: if *@call is NULL, a message, or NULL if there is no work
  *
  * Context: process; the caller holds XPT_BUSY.
@@ -272,7 +273,7 @@ void svc_rdma_dequeue(struct svc_rdma_xprt *sx, struct svc_rdma_call **call,
 
 /**
  * svc_rdma_queue_drop - free the messages that no thread has taken
- * @sx: connection whose queues were destroyed, so that nothing arrives
+ * @sx: connection whose queue pair was destroyed, so that nothing arrives
  *
  * Context: process. Nobody else uses the queues.
  */

@@ -3,8 +3,8 @@
  * Read chunks. This file reads the parts of a Call that are in the client's memory, and
  * assembles the Call. There may be several chunks, in any order, with or without XDR
  * roundup, and with or without a Position Zero chunk. core/chunk.c computes which byte goes
- * where. This file never decides when a Call may be pulled (server/queue.c), and never
- * executes one.
+ * where. server/queue.c decides when a Call may be *pulled*, that is, when its chunks may be read.
+ * This file never executes a Call.
  *
  * Operation
  *
@@ -75,8 +75,8 @@ static void svc_rdma_read_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 	sx->sx_posted.po_read = jiffies;
 	spin_unlock(&sx->sx_lock);
 
-	/* The thread that takes the Call unmaps the pages. With an IOMMU that may take a while, and
-	 * other completions would have to wait.
+	/* Leave unmapping the pages to the thread that takes the Call. With an IOMMU it may take a
+	 * while, and other completions would have to wait here.
 	 */
 	svc_rdma_slots_release(sx, call->sc_slots);
 	call->sc_slots = 0;
@@ -202,8 +202,8 @@ static void svc_rdma_read_post(struct svc_rdma_call *call)
 	int rc;
 
 	first = svc_rdma_chain_wrs(sx, &call->sc_reads, &call->sc_cqe, NULL);
-	/* Only the last work request is signaled. Any other one completes only if it
-	 * fails, and then the handler finds the Call by its wr_cqe.
+	/* Only the last work request is signaled. Any other work request has a completion only
+	 * if it fails. Its wr_cqe then leads the handler to the Call.
 	 */
 	for (wr = first; wr->next; wr = wr->next)
 		wr->wr_cqe = &call->sc_cqe;
@@ -364,7 +364,7 @@ static void svc_rdma_assemble_stream(struct svc_rdma_call *call,
 
 /**
  * svc_rdma_read_inline - copy a Call to pages
- * @call: decoded Call whose parts are all in its message
+ * @call: decoded Call that needs no RDMA Read: all of its bytes are in its message
  * @arg: xdr_buf that is to describe the Call
  *
  * Upper layers rely on a head that is contiguous and not larger than a page. So a Call is copied

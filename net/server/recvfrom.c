@@ -10,9 +10,10 @@
  * header. If the Call needs no RDMA Reads, it is complete, and the thread returns it to sunrpc.
  * Otherwise the thread starts the RDMA Reads, or leaves the Call in a queue until these may begin,
  * and returns 0. When the RDMA Reads are complete, the Call is queued again, and a thread
- * assembles it (server/read.c). This file also handles all messages
- * that are not valid Calls. They never reach the RPC program (RFC 8166 4.5.2). They are counted
- * and traced, and not printed.
+ * assembles it (server/read.c).
+ *
+ * This file also handles all messages that are not valid Calls. They never reach the RPC program
+ * (RFC 8166 4.5.2). They are counted and traced, but nothing is printed to the log.
  *
  * A Call without Read chunks is normally executed where it was received: rq_arg points into
  * the message. Every message stays with its Call until the Reply is encoded. If the client has
@@ -96,7 +97,7 @@ static void svc_rdma_take_bc_reply(struct svc_rdma_call *call)
 	svc_rdma_drop(call, RPCRDMA_BACKWARD_REPLY);
 }
 
-/* Drop a response that cannot be used, without an answer. But the callback that the response
+/* Drop a response that cannot be used. No error is sent for a response, but the callback that it
  * belongs to has to end (G-12).
  */
 static void svc_rdma_take_bad_response(struct svc_rdma_call *call,
@@ -162,7 +163,7 @@ svc_rdma_decode_group(struct svc_rdma_call *call,
 	verdict = rpcrdma2_decode_group(head, room, accept, &call->sc_hdr);
 	if (!verdict)
 		verdict = rpcrdma_msg_verdict(call->sc_msg);
-	/* Our callbacks are never groups, so their Replies are not either (RTX-37). */
+	/* A Reply may be a group only if its Call was one (RTX-37). Our callbacks never are. */
 	if (call->sc_hdr.hd_response)
 		return RPCRDMA_BAD_MSG;
 	if (verdict || !rpcrdma2_peek_rtx(head, room, &first) ||
@@ -428,10 +429,11 @@ static struct svc_rdma_call *svc_rdma_take_call(struct svc_rdma_call *call,
  * @conn: connection
  * @end: the group, and what was wrong with it
  *
- * A thread refuses the Call, or ends the callback that the Reply belongs to. The Receives of the
- * group have been given back already, so they do not limit how many groups wait for a thread, or
- * how many answers wait for send queue slots. Therefore this ends the connection if there are too
- * many of them (svc_rdma_is_flooded()). This is called once for each broken group.
+ * A thread later refuses the Call, or ends the callback that the Reply belongs to. The Receives of
+ * the group have been given back already, so they do not limit how many broken groups wait for a
+ * thread, or how many errors that refuse broken groups wait for send queue slots. Therefore this
+ * function ends the connection if too many wait (svc_rdma_is_flooded()). It is called once for each
+ * broken group.
  *
  * Context: softirq or completion workqueue.
  *
@@ -462,9 +464,10 @@ void svc_rdma_group_ended(struct rpcrdma_conn *conn,
 	svc_rdma_queue_broken(call);
 }
 
-/* Handle the completions of earlier Sends, unless one of them is awaited: then the work of the send
- * queue handles all of them at once. The handlers unmap and free pages, so this is not done where
- * messages arrive.
+/* Handle the completions of earlier Sends. But if somebody awaits a certain completion, leave all
+ * completions to cq_work (verbs/send_cq.c): the handler of a Reply with RDMA Writes unmaps and
+ * frees pages, and cq_work may do that on another processor. Until the client is known, cq_work
+ * handles each completion at once, and nothing is left to do here.
  */
 static void svc_rdma_reap_sends(struct svc_rdma_xprt *sx)
 {
@@ -497,7 +500,7 @@ int svc_rdma_recvfrom(struct svc_rqst *rqstp)
 	if (unlikely(rc))
 		rpcrdma_conn_fail(&sx->sx_conn, rc);
 	if (unlikely(svc_rdma_is_down(sx))) {
-		/* Entries of the queues are freed when the connection is closed */
+		/* Entries of sx_queue are freed when the connection is closed */
 		set_bit(XPT_CLOSE, &xprt->xpt_flags);
 		svc_xprt_received(xprt);
 		return 0;
@@ -516,10 +519,12 @@ int svc_rdma_recvfrom(struct svc_rqst *rqstp)
 		return 0;
 
 	rqstp->rq_xprt_ctxt = call;
-	/* nfsd's duplicate reply cache compares protocol numbers, but RDMA has none */
+	/* nfsd's duplicate reply cache compares IP protocol numbers. RDMA has none, so use one
+	 * that no other transport has.
+	 */
 	rqstp->rq_prot = IPPROTO_MAX;
 	svc_xprt_copy_addrs(rqstp, xprt);
-	/* RDMA has no privileged ports */
+	/* RDMA has no privileged ports. Treat each request as if it came from one. */
 	set_bit(RQ_SECURE, &rqstp->rq_flags);
 	return rqstp->rq_arg.len;
 }

@@ -11,8 +11,8 @@
  * or a file system that took a reference. So before a Reply is posted, its thread checks the
  * Receives of the Call. If other code has a reference to a block, the Receive gets a new block, and
  * the old one is freed with its last reference (invariant I34). If a Reply waits for send queue
- * slots, another task posts it later, usually a completion handler. In the meantime nobody can
- * get a page, because only the Call's thread hands pages out. So the task that posts the Reply
+ * slots, another task posts it later, usually a completion handler. In the meantime no upper layer
+ * can get a page, because only the Call's thread hands pages out. So the task that posts the Reply
  * does not check the Receives again, and allocates nothing (svc_rdma_msg_put_renewed()).
  *
  * If no new block can be allocated, the connection fails, as it does if there is no memory for
@@ -34,7 +34,9 @@
 int svc_rdma_msg_renew_blocks(struct svc_rdma_xprt *sx,
 			      struct rpcrdma_msg_in *msg)
 {
-	/* @msg is NULL if a broken group is refused: its Receives were given back before. */
+	/* @msg is NULL if a broken group (sc_broken) is refused: the Receives of the group were
+	 * given back before.
+	 */
 	if (!msg || READ_ONCE(sx->sx_back) == SVC_RDMA_BACK_DROP)
 		return 0;
 	rpcrdma_fail_keep_page(rpcrdma_msg_body(msg));
@@ -47,7 +49,7 @@ int svc_rdma_msg_renew_blocks(struct svc_rdma_xprt *sx,
  * @msg: message
  *
  * Context: process; sleeps if a block has to be replaced. The caller is inside svc_rdma_srcu; or
- *	it closes the connection, and then this does not sleep.
+ *	it closes the connection, and then this function does not sleep.
  */
 void svc_rdma_msg_put_blocks(struct svc_rdma_xprt *sx,
 			     struct rpcrdma_msg_in *msg)

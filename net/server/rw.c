@@ -11,7 +11,7 @@
  * Pages that are adjacent in memory become one entry. That matters, because each entry
  * takes an SGE, and more SGEs take more work requests. A context of rdma_rw covers no more
  * pages than one memory region can. So where rdma_rw uses memory regions, each context takes
- * exactly one.
+ * exactly one region.
  */
 #include <linux/dma-mapping.h>
 #include <linux/math64.h>
@@ -31,10 +31,10 @@
  * svc_rdma_rw_set_limits - compute the limits of contexts and their scatterlist entries
  * @sx: connection that is being accepted
  *
- * An entry of several pages must not be too large to be DMA-mapped: a bounce buffer has a
- * maximum size, and a device may have address boundaries that a mapping must not cross.
- * Software devices do no DMA mapping. Where RDMA Reads take no memory regions, the size
- * of a region does not matter (mthca reports 0).
+ * An entry of several pages must not be too large to be DMA-mapped: a bounce buffer (swiotlb) has
+ * a maximum size, and a device may have address boundaries that a mapping must not cross. This does
+ * not concern software devices, which do no DMA mapping. dc_max_mr_pages is used only where RDMA
+ * Reads take memory regions. For other devices it may be 0 (mthca).
  *
  * Context: process.
  */
@@ -114,8 +114,8 @@ void svc_rdma_chain_init(struct svc_rdma_chain *chain)
 u64 svc_rdma_chain_bound(const struct svc_rdma_xprt *sx,
 			 const struct rpcrdma_chunk *chunk)
 {
-	/* Each segment begins a context. A segment that begins and ends inside a
-	 * page touches up to two pages more than its length would fill.
+	/* Each segment begins a context. If the local memory of a segment begins and ends
+	 * inside a page, it touches up to two pages more than its length would fill.
 	 */
 	u64 pages = (chunk->ck_length >> PAGE_SHIFT) + 2ull * chunk->ck_nsegs;
 

@@ -6,11 +6,11 @@
  * server/error.c, server/negotiate.c (CONNPROP) or server/backchannel.c (callbacks).
  *
  * A Send context has one buffer that stays mapped. A version 2 client may announce that
- * it can receive larger messages than the buffers of idle contexts hold. An idle context
+ * it can receive larger messages than the buffers of the contexts hold. An idle context
  * then gets a larger buffer when it is taken, if there is memory for one. A context that is
  * in use keeps its buffer.
  *
- * Sends are signaled, and so are RDMA Writes of up to dc_signal_max bytes. Work requests of a
+ * Sends are signaled. On some devices, so are short RDMA Writes (dc_signal_max). Work requests of a
  * reliable connection complete in order, so when the Send at the end of a chain has completed,
  * the RDMA Writes have completed, too. The Send's completion handler frees the mappings, the
  * pages and the slots. The handler may sleep. If the context holds no pages, the completion may be
@@ -19,7 +19,7 @@
  *
  * A Reply that finds too few send queue slots waits in line for them. Its thread does not
  * wait: the context holds all that is needed. The context also holds the Call's message, so
- * there are never more waiting Replies than Receives. The task that releases the slots
+ * there are never more waiting Replies than Receives. The task that releases enough slots
  * posts the Reply.
  *
  * If posting fails, the device may have got part of the chain. The connection is down then,
@@ -34,8 +34,8 @@
 #include "trace.h"
 
 /* Limits of the idle pool: number of contexts, and number of bytes in their buffers. A context that
- * is given back and would exceed either limit is freed. All idle buffers are assumed to be as large
- * as its buffer.
+ * is given back and would exceed either limit is freed. For the second limit, all idle contexts are
+ * assumed to have buffers of the same size as this context.
  */
 #define SVC_RDMA_IDLE_SENDS	32u
 #define SVC_RDMA_IDLE_BYTES	(32u * SVC_RDMA_V2_REQ_SIZE)
@@ -60,8 +60,9 @@ void svc_rdma_send_pool_init(struct svc_rdma_send_pool *pool)
 }
 
 /* Give a context its buffer, or replace the buffer by a larger one. A client may accept Sends that
- * are larger than what can be allocated in one piece. In version 2 a smaller buffer is enough: if
- * a Reply does not fit, an error tells the client to send the Call again with a Reply chunk (G-23).
+ * are too large for a buffer, which is allocated in one piece. In version 2 a smaller buffer is
+ * enough: if a Reply does not fit, an error tells the client to send the Call again with a Reply
+ * chunk (G-23).
  */
 static int svc_rdma_send_create_buf(struct svc_rdma_send *send, gfp_t gfp)
 {
@@ -185,8 +186,8 @@ void svc_rdma_send_destroy(struct svc_rdma_send *send)
 	svc_rdma_send_free(send);
 }
 
-/* Returns true if the context is idle now; false if there are enough idle ones, and the caller has
- * to free it.
+/* Makes a context idle and returns true. If there are enough idle contexts, this function returns
+ * false, and the caller has to free the context.
  */
 static bool svc_rdma_send_put_locked(struct svc_rdma_send *send)
 {
@@ -194,8 +195,8 @@ static bool svc_rdma_send_put_locked(struct svc_rdma_send *send)
 	struct svc_rdma_send_pool *pool = &sx->sx_sends;
 
 	lockdep_assert_held(&sx->sx_lock);
-	/* The grant in the message has reached the device, or never will. So the message
-	 * does not delay the return of credits any more: see net/core/grant.c.
+	/* The message with its grant was posted, or will never be posted. So it no longer
+	 * delays the return of credits: see net/core/grant.c.
 	 */
 	rpcrdma_grant_close(&sx->sx_credit.cd_grant, send->ss_age);
 	if (pool->sp_nidle >= SVC_RDMA_IDLE_SENDS ||
@@ -207,8 +208,8 @@ static bool svc_rdma_send_put_locked(struct svc_rdma_send *send)
 	return true;
 }
 
-/* Moves the contexts in sp_done to the idle pool. Those for which it has no room go to @surplus.
- * The caller frees them when it has released sx_lock.
+/* Moves the contexts in sp_done to the idle pool. Contexts for which the pool has no room go to
+ * @surplus, and the caller frees them when it has released sx_lock.
  */
 static void svc_rdma_send_collect_locked(struct svc_rdma_xprt *sx,
 					 struct list_head *surplus)
@@ -235,7 +236,7 @@ static void svc_rdma_send_free_list(struct list_head *list)
 		svc_rdma_send_free(send);
 }
 
-/* Creates a context, which is not idle. */
+/* Creates a context and adds it to po_sending. */
 static struct svc_rdma_send *svc_rdma_send_add(struct svc_rdma_xprt *sx,
 					       gfp_t gfp)
 {
@@ -313,7 +314,7 @@ void svc_rdma_send_put(struct svc_rdma_send *send)
  * svc_rdma_send_collect - move all contexts that have completed to the idle pool
  * @sx: connection
  *
- * Those for which the pool has no room are freed.
+ * Contexts for which the pool has no room are freed.
  *
  * Context: process or completion workqueue.
  * Return: number of idle contexts.
@@ -394,9 +395,9 @@ static void svc_rdma_send_fail(struct svc_rdma_send *send,
 	rpcrdma_conn_fail(&sx->sx_conn, -ECONNRESET);
 }
 
-/* RDMA Writes of more than dc_signal_max bytes are not signaled: they have a completion
- * only if they fail, and then the Send is flushed. If an RDMA Write succeeds, there is nothing
- * to do here: the completion of the Send covers it.
+/* An RDMA Write of more than dc_signal_max bytes is not signaled, so it has a completion only if it
+ * fails. The Send behind it is then flushed. If an RDMA Write has succeeded, nothing is done here:
+ * the completion handler of the Send does everything.
  */
 static void svc_rdma_send_wc_written(struct ib_cq *cq, struct ib_wc *wc)
 {
@@ -408,8 +409,8 @@ static void svc_rdma_send_wc_written(struct ib_cq *cq, struct ib_wc *wc)
 		svc_rdma_send_fail(send, wc);
 }
 
-/* Must the completion of a posted Send be handled at once? It must, if there are RDMA Writes: until
- * then, the context holds the pages of the Reply.
+/* Must the completion of a posted Send be handled at once? It must if there are RDMA Writes: until
+ * the completion is handled, the context holds the pages of the Reply.
  */
 static bool svc_rdma_send_is_awaited(const struct svc_rdma_send *send)
 {
@@ -438,10 +439,12 @@ static void svc_rdma_send_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 		rpcrdma_keepalive_acked(&sx->sx_conn);
 	}
 	svc_rdma_progress_sent(sx, send);
-	/* From now on, the context has no slots, so it does not count as posted any more. */
+	/* This releases the slots. From then on, the context does not count as posted. */
 	svc_rdma_send_reset(send);
 	llist_add(&send->ss_done, &pool->sp_done);
-	/* After many Replies, no Send may be needed for a long time. So do not leave too many. */
+	/* The next task that needs a context empties sp_done, but that may take a long time. So do
+	 * not leave too many contexts there.
+	 */
 	done = READ_ONCE(pool->sp_ndone) + 1;
 	WRITE_ONCE(pool->sp_ndone, done);
 	if (unlikely(done > SVC_RDMA_IDLE_SENDS))
@@ -464,7 +467,7 @@ static void svc_rdma_send_prepare_write(struct svc_rdma_send *send,
 		wr->send_flags |= IB_SEND_SIGNALED;
 }
 
-/* Separates the other Sends of a group from @send, because each of them completes by itself. */
+/* Separates the other Sends of a group from @send, because each of them has its own completion. */
 static void svc_rdma_send_part_more(struct svc_rdma_send *send)
 {
 	struct svc_rdma_send *more, *next;
@@ -565,11 +568,11 @@ int svc_rdma_send_submit(struct svc_rdma_send *send, struct svc_rdma_call *call,
 }
 
 /**
- * svc_rdma_send_control - send a message that is not a Reply
- * @send: context that holds nothing but the message in its buffer. The caller does not own
+ * svc_rdma_send_control - answer a message with an error or a CONNPROP
+ * @send: context that holds nothing but the answer in its buffer. The caller does not own
  *	it any more, even after an error
  * @call: message that is answered
- * @len: bytes to send; or a negative errno, if the message could not be encoded
+ * @len: bytes to send; or a negative errno, if the answer could not be encoded
  *
  * Send With Invalidate is only for Replies (RFC 8797 4.1; G-22), and is never used here.
  *

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Replies. This file chooses the form of a Reply, encodes its header, and has RDMA Writes
- * and Send posted as one chain (see server/send.c).
+ * Replies. This file chooses the form of a Reply, encodes its header, and has its RDMA Writes
+ * and its Send posted as one chain (see server/send.c).
  *
  * Operation
  *
  * The transport header is encoded in the buffer of a Send context. The inline part of the
  * Reply is copied behind the header: it normally has a few KiB, and mapping its pages would
- * cost more. Only RDMA Writes read the Reply where it was built. If there are any, the pages of
- * the Reply move from the thread to the Send context, which holds them until the Send has
+ * cost more than a copy. Only RDMA Writes read the Reply where it was built. If there are any, the
+ * pages of the Reply move from the thread to the Send context, which holds them until the Send has
  * completed. The first page stays with the thread if no RDMA Write reads it and nobody else
  * uses it. If there are no RDMA Writes, all pages that nobody else uses stay with the thread.
  *
@@ -43,13 +43,17 @@ struct svc_rdma_answer {
 	struct rpcrdma_layout		an_layout;
 };
 
-/* If set, a Reply that fits inline is sent inline even if a Reply chunk was offered (G-02) */
+/* If set, a Reply of version 1 that fits inline is sent inline even if a Reply chunk was offered.
+ * In version 2, such a Reply is always sent inline (G-02).
+ */
 static bool svc_rdma_reply_short;
 module_param_named(reply_short, svc_rdma_reply_short, bool, 0644);
 MODULE_PARM_DESC(reply_short,
 		 "Server: reply inline when that fits, though a Reply chunk is offered");
 
-/* Encode the Reply and add its RDMA Writes. Returns the bytes to send, or an errno. */
+/* Encode the Reply and add its RDMA Writes. Returns the number of bytes to send, or a negative
+ * errno.
+ */
 static int svc_rdma_reply_encode(struct svc_rdma_send *send,
 				 struct svc_rdma_call *call,
 				 const struct xdr_buf *xdr,
@@ -152,9 +156,9 @@ static void svc_rdma_reply_plan(const struct svc_rdma_send *send,
 					      lists->ls_reply.ck_length, spare);
 }
 
-/* Drop assigned results that are not in the Reply. If a result leaves too little room for
- * the rest of the Reply, nfsd truncates the Reply and so removes the result. Its Write chunk
- * is then unused.
+/* Drop results that were assigned to Write chunks but are not in the Reply. If a result leaves too
+ * little room for the rest of the Reply, nfsd truncates the Reply and so removes the result. The
+ * Write chunk of this result is then unused.
  */
 static void svc_rdma_payloads_trim(struct svc_rdma_call *call, u32 len)
 {
@@ -174,10 +178,10 @@ static int svc_rdma_reply_build(struct svc_rdma_send *send,
 
 	if (call->sc_error.er_code)
 		return -EMSGSIZE;
-	/* If a COMPOUND has a READDIR behind a READ, nfsd of Linux 6.1 takes the distance from
-	 * the head to the READDIR for the length of the head (nfsd4_encode_readdir()). The head
-	 * begins at the beginning of a page. So if the distance is not more than a page, nfsd
-	 * has written all bytes of it. Otherwise memory of others may be there.
+	/* If a COMPOUND has a READDIR behind a READ, nfsd of Linux 6.1 sets a wrong length of
+	 * the head: the distance in memory from the start of the head to the READDIR, which is
+	 * in another page (nfsd4_encode_readdir()). The head begins at the beginning of a page.
+	 * So if it is longer than a page, memory that does not belong to the Reply would be sent.
 	 */
 	if (xdr->head[0].iov_len > PAGE_SIZE)
 		return -EMSGSIZE;
@@ -203,7 +207,9 @@ static int svc_rdma_reply_build(struct svc_rdma_send *send,
 	return len;
 }
 
-/* Takes the pages that RDMA Writes will read away from the thread (I15). */
+/* If there are RDMA Writes, moves the pages of the Reply from the thread to the context (I15).
+ * Otherwise the thread keeps the pages that it can use again.
+ */
 static int svc_rdma_reply_hold_pages(struct svc_rdma_send *send,
 				     struct svc_rqst *rqstp)
 {
@@ -227,9 +233,9 @@ static int svc_rdma_reply_hold_pages(struct svc_rdma_send *send,
 	return 0;
 }
 
-/* Make the Reply a Send With Invalidate, if the client allows that. In a group, the last Send
- * invalidates the handle: the client expects its region to be valid until the whole Reply
- * has arrived (RTX-72).
+/* Make the Reply a Send With Invalidate if the client allows that. In a group, the last Send
+ * invalidates the handle, because the client's region must be valid until the whole Reply has
+ * arrived (RTX-72).
  */
 static void svc_rdma_reply_set_inv(struct svc_rdma_send *send,
 				   const struct svc_rdma_call *call)
@@ -303,9 +309,9 @@ int svc_rdma_sendto(struct svc_rqst *rqstp)
 
 	if (rc == -EMSGSIZE) {
 		rpcrdma_count(server_reply_too_large);
-		/* There are two causes that have set no error. The Reply takes more slots than
-		 * the send queue has. Or the Reply is inconsistent: a result is not inside the
-		 * Reply, or header or body do not fit the buffer or the chunk that was chosen.
+		/* No error is set in two cases. The Reply takes more slots than the send queue
+		 * has. Or the Reply is inconsistent: its head is too long, a result is not
+		 * inside the Reply, or a part does not fit the buffer or chunk chosen for it.
 		 */
 		if (!call->sc_error.er_code)
 			call->sc_error.er_code = RPCRDMA2_ERR_SYSTEM;

@@ -33,20 +33,20 @@ static bool svc_rdma_has_slots(const struct svc_rdma_xprt *sx)
 }
 
 /**
- * svc_rdma_is_flooded - do too many broken groups and answers of a client wait?
+ * svc_rdma_is_flooded - does too much work wait that a client has caused?
  * @sx: connection
  *
- * Answers wait in line for send queue slots, and broken groups (rtx.h) wait for a thread. Most
- * answers in line hold the Receives of the Calls that they answer, so the number of Receives limits
- * their number. A broken group and the error that refuses it hold no Receive, so
- * svc_rdma_group_ended() calls this function first. If a client obeys its credits, there are never
- * more of them than it has credits, plus RPCRDMA_RECV_SPARE answers to messages that take no
- * credit.
+ * Answers, and Calls that need RDMA Reads, wait in line for send queue slots. Broken groups
+ * (sc_broken) wait for a thread. Most waiters in the line hold the Receives of a Call, so the
+ * number of Receives limits their number. A broken group and the error that refuses it hold no
+ * Receive, so svc_rdma_group_ended() calls this function first. If a client obeys its credits, the
+ * waiters in the line and the broken groups are never more than its credits, plus
+ * RPCRDMA_RECV_SPARE answers to messages that take no credit.
  *
  * Context: any.
- * Return: %true if more of them wait than a client that obeys its credits can cause; or, for a
- *	client that is not known yet, if any answer is in line or the client uses as many slots as
- *	it may.
+ * Return: %true if more work waits than a client that obeys its credits can cause; or, for a client
+ *	that is not known yet (svc_rdma_is_known()), if anything waits in the line or the client
+ *	uses as many slots as it may.
  */
 bool svc_rdma_is_flooded(const struct svc_rdma_xprt *sx)
 {
@@ -66,7 +66,8 @@ bool svc_rdma_is_flooded(const struct svc_rdma_xprt *sx)
  * yet uses %SVC_RDMA_UNKNOWN_SLOTS slots.
  *
  * Context: any.
- * Return: 0 if there is no room; svc_rdma_slots_release() then tells sunrpc to ask again.
+ * Return: 0 if there is no room, and then svc_rdma_slots_release() tells sunrpc to ask again later;
+ *	otherwise 1.
  */
 int svc_rdma_has_wspace(struct svc_xprt *xprt)
 {

@@ -9,20 +9,21 @@
  * Operation
  *
  * The stock consists of pieces: contiguous pages that were allocated and are freed together. Each
- * CPU has its own stock, so that CPUs do not meet at a lock. A Call takes pieces from the stock of
- * the CPU where its RDMA Reads are prepared, and returns them to the stock of the CPU where it is
- * freed. What a stock lacks, server/pages.c allocates. What does not fit in is freed.
+ * CPU has its own stock, so that CPUs do not contend for a lock. A Call takes pieces from the stock
+ * of the CPU where its RDMA Reads are prepared, and returns them to the stock of the CPU where it
+ * is freed. If the stock has too few pages, server/pages.c allocates the others. Pieces for which a
+ * stock has no room are freed.
  *
  * - A piece is kept only if nobody else holds a reference to it. An upper layer that still uses
  *   a page, for example a socket that has not sent it yet, keeps a reference.
- * - A piece is kept only in the stock of its own NUMA node, so that no data cross nodes forever
- *   because of a thread that once ran elsewhere.
- * - What a page contained before never matters. RDMA Reads fill all the pages that a Call takes,
- *   except the end of the last page, which svc_rdma_pages_alloc() clears. A Call whose RDMA Reads
- *   fail is not executed.
+ * - A piece is kept only in the stock of a CPU of its own NUMA node. Otherwise, if a thread once
+ *   moved to another node, later Calls there would get memory of a remote node.
+ * - The old contents of a page never reach an upper layer. RDMA Reads or copies fill all the pages
+ *   that a Call takes, except the end of the last page, which svc_rdma_pages_alloc() clears. A Call
+ *   whose RDMA Reads fail is not executed.
  * - The stock of a CPU has at most %SVC_RDMA_STOCK_PIECES of each size, and at most
  *   svc_rdma_stock_most pages, a part of the machine's memory.
- * - Every %SVC_RDMA_STOCK_TIME, the pieces are freed that were not needed since the last time.
+ * - Every %SVC_RDMA_STOCK_TIME, the pieces that were not needed since the last time are freed.
  * - If the machine is short of memory, the shrinker frees pieces, the large ones first.
  */
 #include <kunit/visibility.h>
@@ -35,7 +36,7 @@
 
 #include "svc_rdma.h"
 
-/* Time in jiffies between two looks at what was not needed */
+/* Time in jiffies between two calls of svc_rdma_stock_trim(), which frees what was not needed */
 #define SVC_RDMA_STOCK_TIME	(10 * HZ)
 /* Maximum number of pieces of one size, for each CPU: 8 MiB of the largest, with pages of 4 KB */
 #define SVC_RDMA_STOCK_PIECES	256u
@@ -70,7 +71,9 @@ static void svc_rdma_stock_work(struct work_struct *work);
 /* Queued while there are pages in a stock */
 static DECLARE_DEFERRABLE_WORK(svc_rdma_stock_dwork, svc_rdma_stock_work);
 
-/* The task may move to another CPU afterwards. It then uses this stock all the same. */
+/* Returns the stock of this CPU. The task may then move to another CPU. That does no harm, because
+ * the stock has a lock.
+ */
 static struct svc_rdma_stock *svc_rdma_stock_here(void)
 {
 	return raw_cpu_ptr(svc_rdma_stocks);
@@ -89,9 +92,9 @@ static struct page *svc_rdma_stock_pop(struct svc_rdma_stock *stock, int order)
 	return stock->st_pieces[order][stock->st_count[order]];
 }
 
-/* Returns how many pieces of this order a Call takes that wants @count pages: as many as possible
- * of the largest, and at most one of each other order. It never takes two small pieces instead of
- * a larger one, because each piece takes an SGE.
+/* Returns how many pieces of this order a Call that wants @count pages takes: as many as possible
+ * of the largest order, and at most one of each other order. A Call never takes two small pieces
+ * instead of a larger one, because each piece takes an SGE.
  */
 static u32 svc_rdma_stock_share(u32 count, int order)
 {
@@ -118,8 +121,9 @@ static bool svc_rdma_stock_push(struct svc_rdma_stock *stock, struct page *piece
  * @pages: OUT: the pages; the pages of a piece are adjacent entries
  * @count: number of pages wanted
  *
- * Large pieces come first, and none is larger than what is still wanted. The caller allocates the
- * pieces that the stock lacks. It owns all pieces, and gives them to svc_rdma_stock_put().
+ * Large pieces come first, and none is larger than what is still wanted. If the stock has too few
+ * pages, the caller allocates the others. The caller owns all pieces, and finally gives them to
+ * svc_rdma_stock_put().
  *
  * Context: process.
  * Return: number of entries of @pages, 0 to @count.
@@ -143,8 +147,9 @@ u32 svc_rdma_stock_take(struct page **pages, u32 count)
 }
 EXPORT_SYMBOL_IF_KUNIT(svc_rdma_stock_take);
 
-/* Nobody else may use a piece. Pages that were set aside for emergencies, or that the hardware has
- * damaged, are not kept either, and none if freed memory is to be cleared at once.
+/* Should a piece be kept? It should not if somebody else has a reference to it, if it is from the
+ * kernel's reserve for emergencies or has a hardware fault, or if it belongs to another node. If
+ * the kernel is to clear memory when it is freed (init_on_free), nothing is kept.
  */
 static bool svc_rdma_stock_wants(struct page *piece)
 {
@@ -258,7 +263,7 @@ static void svc_rdma_stock_work(struct work_struct *work)
 void svc_rdma_stock_empty(void)
 {
 	cancel_delayed_work_sync(&svc_rdma_stock_dwork);
-	/* The first call begins to look, and the second finds that nothing was needed. */
+	/* The first call sets each st_least to st_count. So the second call frees all pieces. */
 	svc_rdma_stock_trim();
 	svc_rdma_stock_trim();
 }

@@ -40,13 +40,13 @@
 #define SVC_RDMA_BACKLOG		128
 
 /* Default of the parameter v2_max_req_size: number of bytes in the largest inline Call of
- * version 2. If Receives have target segments (rtx.h), rtx_pages determines the size instead.
- * The default of our client's Receives in version 2 is the same.
+ * version 2. If Receives have target segments (rtx.h), the parameter rtx_pages determines the
+ * size instead. This module's client has the same default.
  */
 #define SVC_RDMA_V2_REQ_SIZE		16384u
 
-/* Maximum number of bytes in a message of version 2 until this server has announced the size
- * of its Receives by the property RBSIZ (G-19)
+/* Minimum size in bytes of a Receive that may get a message of version 2. Clients may send messages
+ * of this size until the server has announced the size of its Receives, the property RBSIZ (G-19).
  */
 #define SVC_RDMA_V2_RECV_MIN		4096u
 
@@ -124,8 +124,8 @@ struct svc_rdma_chain {
  * @sc_list: link in qu_waiting, po_reading or qu_complete (struct svc_rdma_queue,
  *	struct svc_rdma_posted)
  * @sc_sx: connection on which the Call arrived
- * @sc_msg: message that contains the Call; NULL once its Receives have been given back, or it
- *	has moved to ss_msg of a Send context
+ * @sc_msg: message that contains the Call; NULL once the message has been given back or has moved
+ *	to ss_msg of a Send context, and always NULL for a broken group (@sc_broken)
  * @sc_vers: version of the header, and of the answer
  * @sc_hdr: decoded header. Its chunk lists point into @sc_msg
  * @sc_items: position and length of each item (rtx.h), copied from the header. An item is
@@ -142,8 +142,9 @@ struct svc_rdma_chain {
  * @sc_wait: entry in the line for send queue slots
  * @sc_posted: jiffies when @sc_reads were posted, under sx_lock
  * @sc_pull: bytes of this Call that are counted in qu_pulled
- * @sc_broken: if not %RPCRDMA_OK, this stands for a group (rtx.h) that will never be complete, and
- *	the verdict says what was wrong with it. Only @sc_vers and a part of @sc_hdr are set then.
+ * @sc_broken: if not %RPCRDMA_OK, this structure stands for a group (rtx.h) that will never be
+ *	complete, and the verdict says what is wrong with the group. Of the members that describe
+ *	the message, only @sc_vers and a part of @sc_hdr are then set
  * @sc_close: the connection is to be closed when the broken group has been handled (ge_close)
  * @sc_ended: link in qu_broken
  * @sc_budget: number of pages of this Call that server/budget.c counts
@@ -223,10 +224,10 @@ struct svc_rdma_body {
  * struct svc_rdma_send - one Send and the RDMA Writes in front of it
  * @ss_send: the Send, with transport header and inline body. When it completes, the
  *	RDMA Writes have completed, too. sd_list is a link in sd_more of the first Send of a
- *	group. sd_slots is 0 while the Send is not posted
+ *	group. sd_slots is 0 while the Send has no slots
  * @ss_list: link in sp_idle or po_sending
  * @ss_write_cqe: completion of each RDMA Write that is signaled or fails
- * @ss_writes: RDMA Writes posted before the Send; trace events name them by sd_cid
+ * @ss_writes: RDMA Writes posted before the Send; trace events show sd_cid for them, too
  * @ss_msg: message of the Call that is answered, until just before the Send is posted; or NULL
  * @ss_posted: jiffies when the Send was posted; set before sd_slots
  * @ss_done: link in sp_done
@@ -256,8 +257,8 @@ struct svc_rdma_send {
  * struct svc_rdma_stats - what a connection has done, for debugfs
  * @vs_received: number of Receives whose messages a thread has taken. Whoever holds XPT_BUSY
  *	writes it
- * @vs_sent: number of messages that have been sent, as far as contexts were taken from sp_done;
- *	under sx_lock
+ * @vs_sent: number of Sends that have completed and whose contexts were taken out of sp_done; under
+ *	sx_lock
  * @vs_refused: number of messages that were answered with an error instead of being executed
  * @vs_dropped: number of messages that were dropped
  * @vs_read_bytes: number of bytes read by RDMA Read
@@ -283,8 +284,9 @@ struct svc_rdma_stats {
  * @qu_waiting: Calls whose RDMA Reads may not begin yet (sc_list)
  * @qu_pulled: bytes of the Calls that are being pulled or are in @qu_complete
  *
- * sx_lock protects @qu_complete, @qu_waiting and @qu_pulled. XPT_DATA is set while one of the first
- * four lists has an entry, or the first entry of @qu_waiting can be pulled.
+ * sx_lock protects @qu_complete, @qu_waiting and @qu_pulled. XPT_DATA is set while @qu_received,
+ * @qu_taken, @qu_broken or @qu_complete has an entry, or the first entry of @qu_waiting can be
+ * pulled, that is, read by RDMA.
  */
 struct svc_rdma_queue {
 	struct llist_head	qu_received;
@@ -318,9 +320,9 @@ struct svc_rdma_send_pool {
 
 /**
  * struct svc_rdma_posted - what is posted or waits for slots; server/progress.c
- * @po_sending: Send contexts that are not idle (ss_list): they are being made, wait for slots, are
- *	posted, or are in sp_done. When a connection is closed, some are left for the same reasons
- *	as in @po_reading (sd_slots is 0 if they never got slots)
+ * @po_sending: Send contexts that are not idle (ss_list): their messages are being encoded, or they
+ *	wait for slots, are posted, or are in sp_done. When a connection is closed, some are left
+ *	for the same reasons as in @po_reading (sd_slots is 0 if they never got slots)
  * @po_sent: jiffies when the completion of a Send was last handled
  * @po_reading: Calls whose RDMA Reads are posted or wait for slots (sc_list). When a connection
  *	is closed, it still contains each Call whose RDMA Reads have failed, were flushed, were
@@ -360,13 +362,14 @@ struct svc_rdma_holdings {
 /**
  * struct svc_rdma_credits - credits, and the Receives behind them; server/credit.c
  * @cd_grant: number of credits that new messages grant (gn_told), and number that the client
- *	may still assume (gn_bound). Under sx_lock. These two change only under sx_grow, or
- *	before the connection is accepted
+ *	may still assume (gn_bound). Under sx_lock. gn_told and gn_bound change only under
+ *	sx_grow, or before the connection is accepted
  * @cd_bc_recvs: number of Receives for the replies to callbacks, under sx_grow
  * @cd_spare_recvs: number of Receives for messages that take no credit, under sx_grow
  * @cd_recv_size: size in bytes of each Receive made from now on, under sx_grow
  * @cd_refused: jiffies when memory for more credits was last refused; 0 if it never was
- * @cd_peak: maximum number of credits that were in use since svc_rdma_credits_review() last ran
+ * @cd_peak: maximum number of credits that were in use at one time since
+ *	svc_rdma_credits_review() last ran
  * @cd_reviewed: jiffies when svc_rdma_credits_review() last ran
  * @cd_reviewed_received: value of vs_received at that time
  * @cd_second: jiffies when the current second began, for the rate of Receives
@@ -405,7 +408,7 @@ enum svc_rdma_back {
  * @ng_v1_size: bytes of the largest inline message in version 1
  * @ng_v2_size: bytes of the largest inline Call in version 2, announced as the property
  *	RBSIZ (size of a Receive)
- * @ng_props_heard: the client has announced its properties, under sx_grow
+ * @ng_props_heard: the client has announced its properties; protected by sx_grow
  * @ng_rtx: the property RTX (round-trip extension) that is announced to the client. The members
  *	that describe Receives are set when the connection is accepted, and are cleared later
  *	if Receives get no target segments (rtx.h). The others are set when the property is
@@ -437,7 +440,7 @@ struct svc_rdma_rw_limits {
  *	so the pointer holds no reference
  * @wy_list: link in bw_ways
  * @wy_line: link in bw_line while the backchannel waits for a credit or a Receive; otherwise empty
- * @wy_first: the callback that waits for the credit, or NULL
+ * @wy_first: the callback for which the backchannel waits in bw_line, or NULL
  *
  * bw_lock protects all members except @wy_xprt, which does not change.
  */
@@ -487,7 +490,7 @@ struct svc_rdma_callback {
  * @bw_peak: largest number of unanswered callbacks since the last review
  * @bw_short: a callback has a credit, but there is no Receive for its answer
  * @bw_growing: a thread is adding Receives
- * @bw_refused: time in jiffies at which Receives could not be added last, or 0
+ * @bw_refused: jiffies when an attempt to add Receives last failed; 0 if none has failed
  * @bw_closed: the connection is being closed, and no callback is sent any more
  */
 struct svc_rdma_backward {
@@ -510,7 +513,8 @@ struct svc_rdma_backward {
  * @sx_xprt: the connection as sunrpc sees it
  * @sx_conn: the connection as the RDMA core sees it: CM id, queue pair and Receives. It is
  *	closed as soon as it is lost, even if this structure still has users: see server/close.c
- * @sx_listener: listener that owns the list of @sx_pending; valid only while @sx_pending is linked
+ * @sx_listener: listener that has this connection in its sl_pending; valid only while @sx_pending
+ *	is linked
  * @sx_sizes: queue depths and limits, computed when the connection was accepted
  * @sx_max_mesg: length of the largest unreduced Call in bytes
  * @sx_netns: inode number of the network namespace, which may be freed before the
@@ -541,8 +545,8 @@ struct svc_rdma_backward {
  * @sx_queue: work for threads
  * @sx_lock: protects @sx_sends, @sx_posted, the Calls in @sx_queue, cd_grant, and the members that
  *	other structures describe as "under sx_lock". The comments of struct svc_rdma_send_pool and
- *	struct svc_rdma_posted name the members that it does not protect. No lock is taken inside
- *	it. Process context and completion workqueue only.
+ *	struct svc_rdma_posted say which of their members it protects. No lock is taken inside it.
+ *	Process context and completion workqueue only.
  * @sx_sends: idle Send contexts
  * @sx_posted: Calls and Send contexts that are posted or wait for slots
  * @sx_stats: counters
@@ -586,8 +590,9 @@ struct svc_rdma_xprt {
 rpcrdma_lines_apart(struct svc_rdma_xprt, sx_conn, sx_listener);
 rpcrdma_lines_apart(struct svc_rdma_xprt, sx_free, sx_queue);
 rpcrdma_lines_apart(struct svc_rdma_xprt, sx_queue, sx_lock);
-/* Apart from the grant, what svc_rdma_send_get() and the completion of a Send write is in one cache
- * line, unless the kernel checks its locks.
+
+/* svc_rdma_send_get() and the completion handler of a Send write sx_lock, sx_sends, and the first
+ * members of sx_posted. These are in one cache line, unless lock debugging makes spinlock_t larger.
  */
 static_assert(sizeof(spinlock_t) > sizeof(u32) || SMP_CACHE_BYTES < 64 ||
 	      offsetofend(struct svc_rdma_xprt, sx_posted.po_sent) -
@@ -684,9 +689,9 @@ static inline bool svc_rdma_family_is_ip(const struct sockaddr *sa)
 
 extern struct srcu_struct svc_rdma_srcu;
 
-/* Enters svc_rdma_srcu until the end of the enclosing block. Callers then check
- * svc_rdma_is_down(). If the connection is not down, its sx_conn is not closed before the block
- * ends. For sparse the macro is empty, because sparse cannot follow guard().
+/* Enters svc_rdma_srcu until the end of the enclosing block. If svc_rdma_is_down() returns false
+ * inside the block, sx_conn of the connection is not closed before the block ends. For sparse the
+ * macro is empty, because sparse cannot follow guard().
  */
 #ifdef __CHECKER__
 #define svc_rdma_inside() do { } while (0)
@@ -695,9 +700,10 @@ extern struct srcu_struct svc_rdma_srcu;
 #endif
 
 /* The functions of net/server, file by file. A file directly calls only functions of files that
- * are listed before it, with one exception: server/negotiate.c calls svc_rdma_group_announce().
- * Calls in the other direction go through function pointers: completion handlers, wt_ready(),
- * and the tables of functions in server/accept.c and server/transport.c.
+ * are listed before it, with two exceptions: server/credit.c calls functions of server/callback.c,
+ * and server/negotiate.c calls svc_rdma_group_announce(). All other calls to later files go through
+ * function pointers: completion handlers, wt_ready(), and the tables of functions in
+ * server/accept.c and server/transport.c.
  */
 
 /* server/renew.c */
@@ -948,8 +954,8 @@ void svc_rdma_trim_leave(struct svc_rdma_xprt *sx);
 /* server/sendto.c */
 int svc_rdma_sendto(struct svc_rqst *rqstp);
 
-/* server/callback.c, and server/backchannel.c, which is called only by
- * server/transport.c
+/* server/callback.c, and the functions of server/backchannel.c, which only server/transport.c
+ * calls
  */
 
 /* Does a callback that has a credit wait for a Receive for its answer? */

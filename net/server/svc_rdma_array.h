@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Where a server thread (struct svc_rqst) keeps the pages of its Replies. The rules that a
- * transport has to obey have one of three forms, depending on the kernel. include/compat/Kbuild
- * finds out the form from the declarations in the kernel's header, and not from the kernel's
- * version, because distributions backport changes.
+ * Where a server thread (struct svc_rqst) keeps the pages of its Replies. There are three forms of
+ * these page arrays, depending on the kernel. include/compat/Kbuild finds out the form from the
+ * declarations in the kernel's header, and not from the kernel's version, because distributions
+ * backport changes.
  *
  * - Fixed (Linux 6.1 to 6.15): struct svc_rqst has one array, rq_pages, for Calls and Replies. The
  *   transport points rq_respages at the first entry that a Reply may use, and sunrpc
- *   refills every NULL entry. Before the transport has set rq_respages, it is NULL, or still
- *   has the value that it had for the thread's previous request.
+ *   refills every NULL entry. Until the transport has set rq_respages, the pointer is NULL, or
+ *   still has its value from the thread's previous request.
  * - Shared (Linux 6.16, RPCRDMA_ALLOCATED_PAGES: "sunrpc: Replace the rq_pages array
  *   with dynamically-allocated memory"): as in the fixed form, but the array is allocated
  *   and has rq_maxpages entries.
@@ -17,9 +17,9 @@
  *   entries, and the transport must not change the pointer. sunrpc refills the
  *   entries before rq_next_page.
  *
- * In all forms, sunrpc releases the pages in [rq_respages, rq_next_page) when the
- * thread is done with a request. Before sunrpc calls the transport, it points rq_page_end
- * behind the last entry that a Reply may use.
+ * In all forms, sunrpc releases the pages in [rq_respages, rq_next_page) when the thread is done
+ * with a request. Before sunrpc calls the transport, sunrpc sets rq_page_end to the address behind
+ * the last entry that a Reply may use.
  *
  * If Kbuild chose the wrong form, the server would release pages that are in use. So before any
  * other function of this file, svc_rdma_array_fits() is called. It checks whether rq_page_end, as

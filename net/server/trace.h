@@ -138,8 +138,8 @@ TRACE_EVENT(svc_rdma_send_done,
 );
 
 /* RDMA Reads of a Call are posted, or have completed. They have no completion ID (cid) of their
- * own. The events show that of the Call's message, which the Call holds until its RDMA Reads have
- * completed.
+ * own. The events show the cid of the Call's message, which the Call holds until its RDMA Reads
+ * have completed.
  */
 DECLARE_EVENT_CLASS(svc_rdma_read_class,
 	TP_PROTO(const struct svc_rdma_call *call, u32 status),
@@ -172,8 +172,9 @@ DEFINE_EVENT(svc_rdma_read_class, svc_rdma_read_done,
 	TP_PROTO(const struct svc_rdma_call *call, u32 status),
 	TP_ARGS(call, status));
 
-/* Events of a callback. @status is the number of bytes sent or received, or a negative errno.
- * The connection may be about to be freed, so only the address of @sx is recorded.
+/* Events of a callback. @status is the number of bytes sent or received, or a negative errno. In
+ * svc_rdma_bc_given_up, it is the status of the RPC. The connection may be about to be freed, so
+ * only the address of @sx is recorded.
  */
 DECLARE_EVENT_CLASS(svc_rdma_bc_class,
 	TP_PROTO(const struct svc_rdma_xprt *sx, u32 xid, int status),

@@ -7,10 +7,10 @@
  *
  * If the CM id of a listener is bound to the address of a device, the id becomes useless
  * when the device is removed, or when the hardware address of its network interface changes.
- * Three functions destroy ids: the event handler (its return value makes the CM core do that),
- * svc_rdma_listener_detach() and svc_rdma_listen(). The one that takes the pointer out of sl_id
- * destroys the id. After a removal or a change of address, a work item tries to listen with a new
- * id until it succeeds. So a listener survives its device.
+ * A work item then tries to listen with a new id until it succeeds. So a listener survives its
+ * device. Three functions may destroy an id: the event handler (its return value makes the CM core
+ * do that), svc_rdma_listener_detach() and svc_rdma_listen(). The one that takes the pointer out of
+ * sl_id destroys the id (invariant I12).
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -23,7 +23,7 @@
 #include "svc_rdma.h"
 #include "trace.h"
 
-/* Interval at which a listener tries to listen again */
+/* Time in jiffies after which a listener that has lost its CM id tries to listen again */
 #define SVC_RDMA_RELISTEN	(2 * HZ)
 
 static struct svc_xprt_class svc_rdma_class;
@@ -76,8 +76,8 @@ static int svc_rdma_listen(struct svc_rdma_listener *sl)
 	if (rc)
 		goto out_destroy;
 
-	/* Port 0 means any port. Keep the port that was chosen, because the next id
-	 * of this listener has to get the same port.
+	/* Port 0 means any port. Keep the port that was chosen: if this listener ever needs
+	 * another id, that id must get the same port.
 	 */
 	memcpy(sa, &id->route.addr.src_addr, svc_addr_len(sa));
 	rc = rdma_listen(id, SVC_RDMA_BACKLOG);
@@ -116,8 +116,8 @@ static void svc_rdma_listener_detach(struct svc_xprt *xprt)
 	struct svc_rdma_listener *sl = svc_rdma_listener_of(xprt);
 	struct rdma_cm_id *id;
 
-	/* After this call, no new id is made. When the present id has been destroyed,
-	 * no new connection arrives.
+	/* After the work item is disabled, no new id is made. When the present id has been
+	 * destroyed, no new connection arrives.
 	 */
 	disable_delayed_work_sync(&sl->sl_relisten);
 	id = xchg(&sl->sl_id, NULL);
@@ -258,9 +258,9 @@ out_stock:
 /**
  * svc_rdma_exit - undo svc_rdma_init()
  *
- * Context: process; module exit; sleeps. Every listener and connection holds a reference
- *	to the module until it is put for the last time. So no listener is left, and for
- *	each connection that is left, svc_rdma_free_work() is queued or runs.
+ * Context: process; module exit; sleeps. Every listener and connection holds a reference to the
+ *	module until sunrpc's last reference to it is dropped. So no listener is left, and for each
+ *	connection that is left, svc_rdma_free_work() is queued or runs.
  */
 void svc_rdma_exit(void)
 {

@@ -5,14 +5,17 @@
  * Receives are not among this memory, because no verb takes them back (G-39).
  *
  * - Every %SVC_RDMA_TRIM_TIME, the contexts that no Send has needed since the last time are freed,
- *   except %SVC_RDMA_TRIM_KEEP of each connection. So a client that rests has no more Sends than
- *   these after two such times. Its account then counts no others (server/budget.c).
- * - If the machine is short of memory, the shrinker frees idle contexts at once, but leaves as many
- *   of each connection, because callbacks may need them then.
+ *   except %SVC_RDMA_TRIM_KEEP of each connection. So when a client has been silent for two such
+ *   periods, its connection has no more idle contexts than these. The account of the connection is
+ *   brought up to date, too (svc_rdma_budget_recount()).
+ * - If the machine is short of memory, the shrinker frees idle contexts at once. It also leaves
+ *   %SVC_RDMA_TRIM_KEEP of each connection, because callbacks, which do not wait for memory, may
+ *   need them then.
  *
- * This file has the list of all accepted connections. A connection is in it until it begins to end.
- * As long as the mutex of the list is held, no connection in the list ends. The shrinker only tries
- * to take the mutex, because the holder may be waiting for memory.
+ * This file has the list of all accepted connections. A connection stays in the list until
+ * svc_rdma_conn_end() begins to close it. As long as the mutex of the list is held, no connection
+ * in the list is closed. The shrinker only tries to take the mutex, because the holder may be
+ * waiting for memory.
  */
 #include <linux/mutex.h>
 #include <linux/shrinker.h>
@@ -21,9 +24,9 @@
 
 #include "svc_rdma.h"
 
-/* Time in jiffies between two looks at the idle Sends */
+/* Time in jiffies between two runs of svc_rdma_trim_work() */
 #define SVC_RDMA_TRIM_TIME	(10 * HZ)
-/* Number of idle Sends that a resting connection keeps */
+/* Number of idle Send contexts that a connection always keeps */
 #define SVC_RDMA_TRIM_KEEP	2u
 
 /* Protects svc_rdma_trim_list, and sx_trim of all connections. sx_lock is taken inside it. */
@@ -62,7 +65,7 @@ static void svc_rdma_trim_work(struct work_struct *work)
 	rpcrdma_count_add(server_sends_trimmed, freed);
 }
 
-/* Returns how many idle Sends of a connection are not kept in any case. */
+/* Returns how many idle Send contexts of a connection may be freed. */
 static u32 svc_rdma_trim_count(struct svc_rdma_xprt *sx)
 {
 	u32 idle = svc_rdma_send_collect(sx);
@@ -100,7 +103,7 @@ static unsigned long svc_rdma_shrink_scan(struct shrinker *shrinker,
 						      svc_rdma_trim_count(sx),
 						      sc->nr_to_scan - freed));
 	}
-	/* Look at other connections first next time. */
+	/* Next time, begin with another connection. */
 	if (freed)
 		list_rotate_left(&svc_rdma_trim_list);
 	mutex_unlock(&svc_rdma_trim_mutex);
@@ -112,8 +115,8 @@ static unsigned long svc_rdma_shrink_scan(struct shrinker *shrinker,
  * svc_rdma_trim_join - begin to look after the idle Sends of a connection
  * @sx: connection that has been accepted
  *
- * Context: process; sleeps; inside svc_rdma_srcu, so that svc_rdma_trim_leave() comes later even if
- *	the connection has been lost already.
+ * Context: process; sleeps; inside svc_rdma_srcu. So even if the connection has been lost already,
+ *	svc_rdma_conn_end() calls svc_rdma_trim_leave() only after this function.
  */
 void svc_rdma_trim_join(struct svc_rdma_xprt *sx)
 {
@@ -124,7 +127,7 @@ void svc_rdma_trim_join(struct svc_rdma_xprt *sx)
 }
 
 /**
- * svc_rdma_trim_leave - leave the idle Sends of a connection alone from now on
+ * svc_rdma_trim_leave - stop looking after the idle Sends of a connection
  * @sx: connection that is being closed; it may never have been accepted
  *
  * Context: process; sleeps.

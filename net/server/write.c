@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Write chunks and the Reply chunk. This file writes results into the client's memory.
- * core/chunk.c decides which result goes to which chunk and what stays in the stream.
- * core/plan.c, or core/group.c if the Call came as a group, decides whether the Reply chunk is
- * used.
+ * core/chunk.c decides which result goes to which chunk and what stays in the payload stream.
+ * core/plan.c, or core/group.c if the Call came as a group (rtx.h), decides whether the Reply chunk
+ * is used.
  *
  * Nothing is posted here. The work requests are added to the chain in front of the
  * Reply's Send, so that the data is in place when the client sees the Reply
@@ -22,9 +22,10 @@
  * @offset: where the result begins in the Reply
  * @length: length of the result in bytes, without roundup
  *
- * If a result does not fit its chunk, the Reply cannot be sent (G-13). This function only records
- * an error for the first such chunk in sc_error (version-two 5.3.3), and svc_rdma_sendto() sends
- * it. If this function failed, the upper layer would send an error of its own.
+ * If a result does not fit its chunk, the Reply cannot be sent (G-13). This function then only
+ * records an error for the first such chunk in sc_error (version-two 5.3.3), and svc_rdma_sendto()
+ * sends the error. This function does not fail, because the upper layer would then send an error
+ * of its own.
  *
  * Context: process.
  * Return: always 0.
@@ -35,7 +36,7 @@ int svc_rdma_result_payload(struct svc_rqst *rqstp, unsigned int offset,
 	struct svc_rdma_call *call = rqstp->rq_xprt_ctxt;
 	struct rpcrdma2_error *error = &call->sc_error;
 
-	/* A stream that GSS protects must not be split (RFC 8166 8.2.2.3; G-27) */
+	/* Data that GSS protects must stay in the payload stream (RFC 8166 8.2.2.3; G-27) */
 	switch (rqstp->rq_cred.cr_flavor) {
 	case RPC_AUTH_GSS_KRB5I:
 	case RPC_AUTH_GSS_KRB5P:
@@ -99,7 +100,7 @@ int svc_rdma_write_payloads(struct svc_rdma_call *call,
 }
 
 /**
- * svc_rdma_write_reply - append the RDMA Writes of a Reply's body to the Reply chunk
+ * svc_rdma_write_reply - append to a chain the RDMA Writes that put a Reply into the Reply chunk
  * @call: Call that offered the chunk
  * @chain: chain to append to
  * @xdr: the Reply
