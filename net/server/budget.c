@@ -46,11 +46,11 @@ static struct rpcrdma_budget svc_rdma_budget =
 
 /**
  * struct svc_rdma_client - the connections from one address
- * @cl_borrower: what they hold of the budget
+ * @cl_borrower: what these connections hold of the budget
  * @cl_net: network namespace of the connections
  * @cl_addr: remote address, without the port
  *
- * It exists as long as there is such a connection.
+ * It exists as long as there is a connection from this address in this namespace.
  */
 struct svc_rdma_client {
 	struct rpcrdma_borrower	cl_borrower;

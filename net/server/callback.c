@@ -158,7 +158,9 @@ void svc_rdma_way_join(struct svc_rdma_xprt *sx, struct svc_rdma_way *way,
 	INIT_LIST_HEAD(&way->wy_line);
 	way->wy_first = NULL;
 	spin_lock(&bw->bw_lock);
-	/* Every backchannel of the connection asks for the same number. */
+	/* All backchannels of a connection pass the same number, so this changes nothing for the
+	 * others.
+	 */
 	bw->bw_window.wn_requested = requests;
 	list_add_tail(&way->wy_list, &bw->bw_ways);
 	if (bw->bw_closed)
@@ -215,7 +217,7 @@ u32 svc_rdma_backward_claim(struct svc_rdma_xprt *sx)
  * svc_rdma_backward_provide - Receives for answers have been added, or cannot be added
  * @sx: connection
  * @answers: number of callbacks for whose answers there are Receives now. If it is not larger than
- *	before, callbacks go on with the Receives that there are, and more are asked for later
+ *	before, callbacks use the existing Receives, and more are asked for later
  *
  * Context: process; the caller holds sx_grow.
  */

@@ -40,8 +40,8 @@ static struct workqueue_struct *svc_rdma_free_wq;
 /* Functions that sunrpc calls enter this SRCU domain before they use the CM id, the queue pair
  * or the Receives of a connection, see svc_rdma_inside(). Inside, a thread may wait for memory,
  * but never for a peer. Completion handlers and the keepalive need not enter the domain: they are
- * stopped before these objects are freed. If such a function itself calls completion handlers
- * (rpcrdma_send_cq_poll()), it does so inside the domain.
+ * stopped before these objects are freed. A function that sunrpc calls may call completion
+ * handlers (rpcrdma_send_cq_poll()), and these then run inside the domain.
  */
 DEFINE_SRCU(svc_rdma_srcu);
 

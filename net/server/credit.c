@@ -400,7 +400,7 @@ static void svc_rdma_credits_check(const struct svc_rdma_call *call, u32 used)
 
 /**
  * svc_rdma_credits_meet - set memory aside for a client that has become known
- * @sx: connection; a Call of it has been executed
+ * @sx: connection on which a Call has been executed
  *
  * From now on, the client can borrow its share, even if others borrow before it.
  *
@@ -508,7 +508,7 @@ static u32 svc_rdma_credits_borrow_answers(struct svc_rdma_xprt *sx,
  * svc_rdma_credits_answers - post more Receives for the replies to callbacks
  * @sx: connection; svc_rdma_backward_is_short() was true
  *
- * If memory is short, callbacks go on with the Receives that there are.
+ * If memory is short, callbacks use only the existing Receives.
  *
  * Context: process; sleeps.
  */

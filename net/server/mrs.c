@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Memory regions for RDMA Reads, on devices that need or prefer them (dc_read_mrs). This
- * file counts the regions that a connection has and those that are free, and makes more.
+ * file counts all regions of a connection and its free regions, and creates further regions.
  * The regions themselves are in the queue pair's pool, from which rdma_rw of the RDMA core
  * takes them. This file does not know what is read.
  *

@@ -232,7 +232,8 @@ int svc_rdma_negotiate_begin(struct svc_rdma_xprt *sx, u32 v1_size)
  * @sx: connection
  * @msg: message
  *
- * The guess may be wrong: the decoder of either version refuses messages of the other.
+ * The guess may be wrong. That does no harm, because the decoder of each version refuses messages
+ * of the other version.
  *
  * Context: process.
  * Return: the version whose decoder is to be used.
@@ -260,7 +261,7 @@ u32 svc_rdma_negotiate_guess(const struct svc_rdma_xprt *sx,
  * @sx: connection
  * @vers: version of the message
  *
- * If there is no memory for more Receives, the client goes on with the few that it has.
+ * If there is no memory for more Receives, the client can use only the few that exist already.
  *
  * Context: process; sleeps if the version is not settled yet.
  * Return: false if the connection has another version.

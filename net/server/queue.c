@@ -32,7 +32,7 @@
 #include "trace.h"
 
 /* Maximum number of bytes of the Calls on a known client's connection that are being pulled, or
- * are complete and not yet taken by a thread. One Call alone may have more.
+ * are complete and not yet taken by a thread. A larger Call is pulled when no other Call counts.
  */
 #define SVC_RDMA_PULL_BYTES	(16u << 20)
 
@@ -85,8 +85,8 @@ static struct svc_rdma_call *svc_rdma_pull_take(struct svc_rdma_xprt *sx)
 
 /**
  * svc_rdma_queue_wake - wake a thread
- * @sx: connection. The caller has added work, or has changed @sx in another way before, and
- *	svc_rdma_recvfrom() sees the change after svc_rdma_dequeue()
+ * @sx: connection. Before this call, the caller has added work, or has made another change to @sx
+ *	for which svc_rdma_recvfrom() looks after svc_rdma_dequeue()
  *
  * No thread takes work before the connection is accepted, because sunrpc keeps XPT_BUSY set until
  * then.

@@ -152,8 +152,8 @@ static int svc_rdma_read_stream(struct svc_rdma_call *call)
 
 /* Upper bound on the number of rdma_rw contexts for a Call. If the body is in a Position Zero
  * chunk, each Read chunk cuts the body at its position. A cut adds one context, because the part
- * behind it begins a new one. It also adds up to two pages that are filled only in part, and these
- * may take another context.
+ * behind the cut begins a new context. A cut also adds up to two pages that are filled only in
+ * part, and these may take another context.
  */
 static u64 svc_rdma_read_bound(const struct svc_rdma_call *call)
 {

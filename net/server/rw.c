@@ -5,7 +5,7 @@
  * the bytes mean, or when a chain is posted.
  *
  * An xdr_buf describes the local memory, even where RDMA Reads fill an array of pages:
- * such an xdr_buf has an empty head and tail.
+ * the xdr_buf then has an empty head and an empty tail.
  *
  * This file uses the scatterlist interface of rdma_rw, which all supported kernels have.
  * Pages that are adjacent in memory become one entry. That matters, because each entry

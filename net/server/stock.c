@@ -22,7 +22,7 @@
  *   that a Call takes, except the end of the last page, which svc_rdma_pages_alloc() clears. A Call
  *   whose RDMA Reads fail is not executed.
  * - The stock of a CPU has at most %SVC_RDMA_STOCK_PIECES of each size, and at most
- *   svc_rdma_stock_most pages, a part of the machine's memory.
+ *   svc_rdma_stock_most pages (see %SVC_RDMA_STOCK_PART).
  * - Every %SVC_RDMA_STOCK_TIME, the pieces that were not needed since the last time are freed.
  * - If the machine is short of memory, the shrinker frees pieces, the large ones first.
  */

@@ -204,8 +204,8 @@ struct svc_rdma_call {
 /**
  * struct svc_rdma_body - position in the inline body of a Reply
  * @by_xdr: the Reply
- * @by_payloads: the results that are written to Write chunks. The inline body is what remains
- *	of the Reply without these results
+ * @by_payloads: the results that are written to Write chunks. The inline body is the Reply without
+ *	these results
  * @by_npayloads: number of entries of @by_payloads
  * @by_pos: where in @by_xdr the search for the next part begins
  * @by_offset: where in @by_xdr the unread rest of the current part begins
@@ -328,8 +328,8 @@ struct svc_rdma_send_pool {
  *	is closed, it still contains each Call whose RDMA Reads have failed, were flushed, were
  *	posted only in part or not at all, have no completion because of a fault of the
  *	provider, or never got slots (then sc_slots is 0)
- * @po_read: jiffies when a completion was last handled that shows progress of RDMA Reads: that
- *	of an RDMA Read, or that of a Send posted before all outstanding RDMA Reads
+ * @po_read: jiffies when a sign of progress of RDMA Reads was last seen: the completion of an RDMA
+ *	Read, or of a Send that was posted before all outstanding RDMA Reads
  *
  * sx_lock protects all members but @po_sent.
  */
@@ -346,7 +346,7 @@ struct svc_rdma_posted {
  * @hg_recvs: number of bytes of the Receives; until svc_rdma_budget_settle(), it includes all
  *	that svc_rdma_budget_borrow() has lent
  * @hg_sends: number of bytes in the buffers of the Sends that exist
- * @hg_send_least: minimum of @hg_send_counted: the bytes of one Send buffer for each credit
+ * @hg_send_least: minimum of @hg_send_counted: number of credits times the bytes of a Send buffer
  * @hg_send_counted: number of bytes that the account counts for Sends
  *
  * svc_rdma_budget_lock protects all members except @hg_sends.

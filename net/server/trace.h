@@ -450,8 +450,8 @@ TRACE_EVENT(svc_rdma_connprop,
 		{ RPCRDMA2_ERR_RTX_CONT,	"RTX_CONT" },		\
 		{ RPCRDMA2_ERR_RTX_LIMIT,	"RTX_LIMIT" })
 
-/* An error is sent. The code is that of version 2; in version 1 every code but ERR_VERS is sent
- * as ERR_CHUNK.
+/* An error is sent. The event always shows the code of version 2. In version 1 every code except
+ * ERR_VERS is sent as ERR_CHUNK.
  */
 TRACE_EVENT(svc_rdma_error,
 	TP_PROTO(const struct svc_rdma_xprt *sx,

@@ -64,7 +64,7 @@ static void svc_rdma_count_written(struct svc_rdma_xprt *sx, u32 len)
  * @chain: chain to append to
  * @xdr: the Reply
  * @written: OUT: number of bytes for each chunk of the Write list. The caller has set all entries
- *	to 0; those of chunks that are not used stay as they are.
+ *	to 0; the entries of chunks that are not used stay 0
  *
  * Context: process; sleeps.
  * Return: 0; %-EMSGSIZE if the Reply is shorter than its results, or a result is larger
