@@ -180,7 +180,7 @@ static const struct rpcrdma_conn_ops svc_rdma_conn_ops = {
  * svc_rdma_kill_temp_xprt - xpo_kill_temp_xprt: sunrpc is about to close @xprt
  * @xprt: listener or connection
  *
- * This transport has nothing to do before it is closed.
+ * Nothing needs to be done before @xprt is closed.
  *
  * Context: any.
  */

@@ -95,7 +95,7 @@ void svc_rdma_mrs_release(struct svc_rdma_xprt *sx, u32 count)
  *	error
  * @short_of: OUT: after %-EAGAIN, number of regions that have to be free
  *
- * On iWARP, the response to an RDMA Read names the memory that it fills by a tag, so that memory
+ * On iWARP, the response to an RDMA Read carries a tag of the memory that it fills. So this memory
  * must be in a region. Other devices may prefer regions for large RDMA Reads. All regions are
  * reserved at once: Calls that hold some regions while they wait for more could deadlock.
  *

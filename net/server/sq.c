@@ -33,7 +33,7 @@ static bool svc_rdma_has_slots(const struct svc_rdma_xprt *sx)
 }
 
 /**
- * svc_rdma_is_flooded - does too much work wait that a client has caused?
+ * svc_rdma_is_flooded - does too much work of a client wait?
  * @sx: connection
  *
  * Answers, and Calls that need RDMA Reads, wait in line for send queue slots. Broken groups
