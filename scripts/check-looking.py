@@ -37,7 +37,7 @@ ROOMS = [
          "chunks, plans, sizes, properties, credits, paths: arithmetic"),
     Room("verbs", 2, r"device|conn|buf|recv|msg|gather|sq|take|send|send_cq|cid|keepalive|counters|debugfs|param|fail|trace_str|vector|lines",
          "device, connection, Sends, Receives: RDMA, no RPC"),
-    # This room has only headers, for the parts of sunrpc that both client and server use
+    # This room has one header and no .c files. The header uses sunrpc, and both client and server include it.
     Room("rpc", 3, r"xmit", ""),
     Room("client", 4, r"", "an rpc_xprt"),
     Room("server", 4, r"", "an svc_xprt"),

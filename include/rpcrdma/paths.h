@@ -19,10 +19,14 @@
 /* Seconds for which a path that has failed is avoided, if there is another one */
 #define RPCRDMA_PATH_REST	60u
 
-/* Seconds until a connection that is away from its first path tries to return to it, and how often
- * this time may be doubled
+/* A transport whose first path has failed uses another one. It tries to return to its first path
+ * after this time, in seconds (client/home.c).
  */
 #define RPCRDMA_PATH_AGAIN	30u
+
+/* An attempt to return ends if Replies are still awaited, and then doubles this time. It is
+ * doubled at most this often.
+ */
 #define RPCRDMA_PATH_DOUBLINGS	4u
 
 /**

@@ -151,8 +151,8 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_window_more);
  * The credits stay taken if the grant shrinks (RTX-81), or if the Call is given up (RTX-100).
  *
  * Context: any; the caller serialises.
- * Return: true if the Call got all of them; false if it got none, and has to take another
- *	form.
+ * Return: true if the Call got all of them; false if it got none. The caller then sends the
+ *	Call in a form that needs only one credit (RTX-78).
  */
 bool rpcrdma_window_take_more(struct rpcrdma_window *win, u32 in_flight,
 			      u32 more)

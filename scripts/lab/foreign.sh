@@ -6,9 +6,9 @@
 # such as the tests and /etc/passwd, comes from the host.
 . "$(dirname "${BASH_SOURCE[0]}")/host.sh"
 
-# The kernels: name, Debian's name of the architecture, the kernel's name of it (ARCH), the end of
-# the release, the console, packages for this host (a compiler and an emulator), and the emulator
-# with its machine. The emulated processor must support the size of the kernel's pages.
+# The kernels. The columns: our name for the kernel; the architecture's name in Debian and in the kernel (ARCH); the
+# flavour, with which Debian's name of the kernel ends; the console; the packages with a compiler and an emulator for
+# this host; the emulator with its options. The emulated processor must support the kernel's page size.
 #   debian-arm64        pages of 4K
 #   debian-arm64-16k    pages of 16K
 #   debian-ppc64el-64k  pages of 64K

@@ -205,8 +205,8 @@ test_version-elsewhere() {
 	[[ $("$repo/below/scripts/package/version") != *git* ]] || fail "of another repository's commit"
 }
 
-# refused <message> <command...>: check that the command ends with an error status and one line with this message, and
-# does not begin to install anything
+# refused <pattern> <command...>: check that the command ends with an error status and does not begin to install
+# anything, and that it prints one line, which matches the extended regular expression. Lines of make do not count.
 refused() {
 	local want=$1 rc=0 lines
 	shift

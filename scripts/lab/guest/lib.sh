@@ -333,8 +333,8 @@ serve_requests() {
 			id=${ask#/lab/ask.}
 			mv "$ask" "/lab/taken.$id"
 			rc=0
-			# Run the request in the background. As part of a condition, it would run without "set -e", and
-			# a failed command would not end it.
+			# Run the request in the background. With "( ... ) || rc=$?", bash would ignore "set -e" inside
+			# the parentheses, and a failed command would not end the request.
 			(set -euo pipefail; shopt -s inherit_errexit; eval "$(cat "/lab/taken.$id")") >"/lab/output.$id" 2>&1 &
 			wait $! || rc=$?
 			echo $rc >"/lab/new.$id"
