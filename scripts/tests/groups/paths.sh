@@ -146,6 +146,30 @@ case_first-mount() {
 	paths_umount
 }
 
+# The only source is not an address of this host. The kernel ends a mount at once, instead of after three minutes. An RPC
+# of a hard mount waits until the line has been corrected.
+# Covers: G-40
+case_wrong-source() {
+	local t0=$SECONDS said
+	can_break
+	echo "$ONE.1 src=$ONE.77" >$PATHS
+	said=$(nfs_mount 4.2 retry=0 $ONE.1 2>&1) && die "a mount from an address that is not ours succeeds"
+	((SECONDS - t0 <= 20)) || die "the mount failed only after $((SECONDS - t0)) s"
+	[[ $said == *"No route to host"* ]] || die "the mount says: $said"
+	echo "$ONE.1" >$PATHS
+	nfs_mount 4.2 "" $ONE.1
+	echo "$ONE.1 src=$ONE.77" >$PATHS
+	break_next client
+	echo waited >$MNT/waits &
+	nap 10
+	kill -0 $! 2>/dev/null || die "the RPC did not wait"
+	echo "$ONE.1" >$PATHS
+	ends 60 $! || die "the RPC failed, though the line was corrected"
+	break_off
+	[ "$(cat $MNT/waits)" = waited ] || die "the file has $(cat $MNT/waits)"
+	paths_umount
+}
+
 # The table changes while the mount is used: the present connection stays, and the next one follows the new line.
 # Covers: G-40
 case_change() {
