@@ -11,7 +11,7 @@
 #include "rpcrdma_kunit.h"
 
 #define BUDGET_ACCOUNTS	64u
-/* The shares of 1 to 7 clients, and of 64 clients, are computed from this without remainder. */
+/* With this limit, the shares of 1 to 7 clients, and of 64 clients, have no remainder. */
 #define BUDGET_LIMIT	(4096ull * 3 * 5 * 7 * 64)
 /* What all accounts together may hold, and the half of it that is divided into shares */
 #define BUDGET_LOANS	(BUDGET_LIMIT / 4 * 3)
@@ -49,7 +49,9 @@ rpcrdma_budget_make_each(struct kunit *test, u32 open, u32 known, u32 each)
 	memset(fx, 0xa5, sizeof(*fx));
 	fx->bz_budget = (struct rpcrdma_budget)
 		RPCRDMA_BUDGET_INIT(fx->bz_budget);
-	/* What the accounts begin with does not reduce what they can borrow. */
+	/* Raise the limit, so that the memory with which the accounts begin does not reduce what
+	 * they can borrow.
+	 */
 	rpcrdma_budget_resize(&fx->bz_budget,
 			      BUDGET_LIMIT + open * BUDGET_IDLE / 3 * 4);
 	for (i = 0; i < BUDGET_ACCOUNTS; i++) {
@@ -73,7 +75,7 @@ rpcrdma_budget_make(struct kunit *test, u32 open, u32 known)
 	return rpcrdma_budget_make_each(test, open, known, 1);
 }
 
-/* Let account @i have borrowed @lent bytes. */
+/* Set the number of bytes that account @i has borrowed. */
 static void rpcrdma_budget_lend(struct rpcrdma_budget_fixture *fx, u32 i,
 				u64 lent)
 {
@@ -91,8 +93,8 @@ static u64 rpcrdma_budget_lent(const struct rpcrdma_budget_fixture *fx, u32 i)
 	return account->ba_held - min(account->ba_held, account->ba_base);
 }
 
-/* Borrow as a connection does that wants to have borrowed @want bytes. Returns what it then has
- * borrowed.
+/* Let account @i borrow until it has @want bytes, or as many as it may have. Returns the number of
+ * bytes that it then has borrowed.
  */
 static u64 rpcrdma_budget_borrow(struct rpcrdma_budget_fixture *fx, u32 i,
 				 u64 want)
@@ -147,7 +149,7 @@ static void rpcrdma_budget_check(struct kunit *test,
 	KUNIT_EXPECT_EQ(test, budget->bg_taken, taken);
 }
 
-/* The share depends only on the limit and on the number of known clients. */
+/* Known clients have equal shares of half of what can be borrowed. Unknown clients do not count. */
 /* Covers: G-39 */
 static void rpcrdma_budget_shares(struct kunit *test)
 {
@@ -176,7 +178,7 @@ static void rpcrdma_budget_shares(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fx->bz_budget.bg_held, 0);
 	KUNIT_EXPECT_EQ(test, fx->bz_budget.bg_taken, 0);
 	KUNIT_EXPECT_TRUE(test, list_empty(&fx->bz_budget.bg_borrowers));
-	/* An account can be opened again, and is then that of an unknown client. */
+	/* After an account was opened again, its client is unknown at first. */
 	rpcrdma_budget_open(fx, 3, 3);
 	KUNIT_EXPECT_FALSE(test, fx->bz_accounts[3].ba_known);
 	rpcrdma_budget_check(test, fx);
@@ -195,7 +197,7 @@ static void rpcrdma_budget_unknown(struct kunit *test)
 			0);
 	rpcrdma_budget_check(test, fx);
 	rpcrdma_account_know(&fx->bz_budget, account);
-	/* What it holds now was not borrowed. It leaves nothing to borrow. */
+	/* What the client holds now does not count as borrowed, and leaves nothing to borrow. */
 	KUNIT_EXPECT_EQ(test, rpcrdma_account_excess(&fx->bz_budget, account),
 			0);
 	KUNIT_EXPECT_EQ(test, rpcrdma_account_room(&fx->bz_budget, account), 0);
@@ -203,7 +205,7 @@ static void rpcrdma_budget_unknown(struct kunit *test)
 	rpcrdma_budget_check(test, fx);
 }
 
-/* A single connection may have its share, and half of what is not set aside. */
+/* A single connection may borrow its share, and half of what can be borrowed beyond shares. */
 static void rpcrdma_budget_alone(struct kunit *test)
 {
 	struct rpcrdma_budget_fixture *fx = rpcrdma_budget_make(test, 1, 1);
@@ -216,7 +218,9 @@ static void rpcrdma_budget_alone(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_account_room(&fx->bz_budget, account), 0);
 	KUNIT_EXPECT_EQ(test, rpcrdma_account_excess(&fx->bz_budget, account),
 			0);
-	/* Now it has two bytes more beyond its share than are free, and gives one back. */
+	/* With one byte more, the connection has two bytes more beyond its share than are free. It
+	 * has to give back one.
+	 */
 	rpcrdma_budget_lend(fx, 0, most + 1);
 	KUNIT_EXPECT_EQ(test, rpcrdma_account_excess(&fx->bz_budget, account),
 			1);
@@ -229,7 +233,7 @@ static void rpcrdma_budget_alone(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_account_room(&fx->bz_budget, account), 1);
 }
 
-/* What nobody has borrowed leaves less to borrow. The clients divide what is left. */
+/* The memory of an unknown client leaves less to borrow. The known clients divide the rest. */
 static void rpcrdma_budget_exhausted(struct kunit *test)
 {
 	struct rpcrdma_budget_fixture *fx = rpcrdma_budget_make(test, 3, 2);
@@ -241,7 +245,7 @@ static void rpcrdma_budget_exhausted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_budget_borrow(fx, 0, U64_MAX), 44);
 	KUNIT_EXPECT_EQ(test, rpcrdma_budget_borrow(fx, 1, U64_MAX), 34);
 	rpcrdma_budget_check(test, fx);
-	/* If it then grows, there is nothing to borrow. */
+	/* If the unknown client then takes more, nothing is left to borrow. */
 	rpcrdma_account_set(&fx->bz_budget, &fx->bz_accounts[2],
 			    BUDGET_IDLE + BUDGET_LOANS - 70);
 	KUNIT_EXPECT_EQ(test, rpcrdma_account_room(budget,
@@ -253,8 +257,8 @@ static void rpcrdma_budget_exhausted(struct kunit *test)
 	rpcrdma_budget_check(test, fx);
 }
 
-/* The memory with which a connection began may get less. Then others can borrow it. If it comes
- * back, it has been borrowed.
+/* If a connection frees some of the memory with which it began, all can borrow this memory. If the
+ * same connection takes the memory again, it has borrowed it.
  */
 static void rpcrdma_budget_base(struct kunit *test)
 {
@@ -274,8 +278,8 @@ static void rpcrdma_budget_base(struct kunit *test)
 	rpcrdma_budget_check(test, fx);
 }
 
-/* The promise of net/core/budget.c: if n clients are connected, then borrow one after the other as
- * much as they can, and give nothing back, each gets at least half of what they have on average.
+/* As net/core/budget.c promises: if n clients borrow as much as they can, one after the other, and
+ * give nothing back, each gets at least half of the average.
  */
 /* Covers: G-39 */
 static void rpcrdma_budget_silent(struct kunit *test)
@@ -315,8 +319,8 @@ static void rpcrdma_budget_few_busy(struct kunit *test)
 				5 * share);
 }
 
-/* If all clients are busy and give their excess back, all have about the same in the end, and more
- * than their shares. This holds for any number of clients, while more and more of them connect.
+/* If all clients are busy and give their excess back, all have about the same amount in the end,
+ * which is more than a share. This is true again some time after each further client has connected.
  */
 /* Covers: G-39 */
 static void rpcrdma_budget_converges(struct kunit *test)
@@ -346,8 +350,8 @@ static void rpcrdma_budget_converges(struct kunit *test)
 	}
 }
 
-/* A client gets no more memory by opening more connections: clients with one, two and 15 of them
- * have the same share. Each of the connections of a client may have an equal part.
+/* A client gets no more memory by opening more connections: clients with one, two and 15
+ * connections have the same share. Each connection of a client may have an equal part.
  */
 /* Covers: G-39 */
 static void rpcrdma_budget_connections(struct kunit *test)
@@ -370,7 +374,9 @@ static void rpcrdma_budget_connections(struct kunit *test)
 	for (client = 0; client < 3; client++)
 		for (i = 0; i < conns[client]; i++)
 			has[client] += rpcrdma_budget_borrow(fx, n++, U64_MAX);
-	/* The first client may leave a few bytes, because its part is rounded down. */
+	/* The first two clients may get a few bytes less, because the equal parts of their
+	 * connections are rounded down.
+	 */
 	KUNIT_EXPECT_LE(test, has[0], BUDGET_SHARES / 3 + BUDGET_BEYOND / 2);
 	KUNIT_EXPECT_GE(test, has[0] + 15,
 			BUDGET_SHARES / 3 + BUDGET_BEYOND / 2);
@@ -382,7 +388,7 @@ static void rpcrdma_budget_connections(struct kunit *test)
 		KUNIT_EXPECT_LE(test, fx->bz_accounts[0].ba_held,
 				fx->bz_accounts[i].ba_held + 15);
 	rpcrdma_budget_check(test, fx);
-	/* The last connection that closes returns the share. */
+	/* A client keeps its share until its last connection is closed. */
 	for (i = 0; i < 14; i++)
 		rpcrdma_account_close(&fx->bz_budget, &fx->bz_accounts[i]);
 	KUNIT_EXPECT_EQ(test, fx->bz_budget.bg_known, 3);
@@ -442,8 +448,9 @@ static void rpcrdma_budget_half_known(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, rpcrdma_budget_borrow(fx, 1, U64_MAX), 0);
 	KUNIT_EXPECT_EQ(test, rpcrdma_budget_borrow(fx, 0, U64_MAX), most);
-	/* What the other connection holds leaves less to borrow. Of BUDGET_SHARES, the client
-	 * should have 15 sixteenths, and it has 22.
+	/* The memory of the other connection halves what can be borrowed, and so the share. In
+	 * sixteenths of BUDGET_SHARES, the client has borrowed 22, its share is 8, and nothing is
+	 * free beyond shares. So it has to give back half of the other 14.
 	 */
 	rpcrdma_account_set(&fx->bz_budget, &fx->bz_accounts[1],
 			    BUDGET_IDLE + BUDGET_SHARES);
@@ -455,8 +462,9 @@ static void rpcrdma_budget_half_known(struct kunit *test)
 	rpcrdma_budget_check(test, fx);
 }
 
-/* What the first connection of a client begins with is not borrowed. What its other connections
- * begin with is borrowed. So a client with many connections leaves the shares of others alone.
+/* The memory with which the first connection of a client begins does not count as borrowed. That
+ * of its other connections does. So the shares of others do not shrink when a client opens many
+ * connections.
  */
 /* Covers: G-39 */
 static void rpcrdma_budget_many(struct kunit *test)
@@ -520,7 +528,7 @@ static void rpcrdma_budget_step(struct rpcrdma_kunit *kunit,
 }
 
 /* After any sequence of steps, the sums are right, all accounts together hold no more than they
- * may, and no account may borrow while it has an excess.
+ * may, and an account with an excess may not borrow.
  */
 static void rpcrdma_budget_any(struct kunit *test)
 {

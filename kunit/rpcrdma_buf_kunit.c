@@ -2,7 +2,7 @@
 /*
  * Unit tests of buffers that are blocks of pages, and of Receives with such buffers (buf.h,
  * recv.h): where the pages are, and who may write to them. The tests use a device that
- * needs no DMA mapping. Tests in guests cover mapping.
+ * needs no DMA mapping. The tests in guests (testing.rst) cover mapping.
  */
 
 #include <kunit/test.h>
@@ -81,9 +81,8 @@ static void rpcrdma_buf_block_ends_with_pages(struct kunit *test)
 }
 
 /* The code that executes a Call may take and drop references to the pages of a Receive buffer.
- * So the pages begin with a reference count of 1, whatever the size of the buffer is. The test
- * looks at the last page. Slab pages are not checked: references to them do no harm, see
- * rpcrdma_buf_init().
+ * So the reference count of each page must be 1 at first, unless the page belongs to a slab (see
+ * rpcrdma_buf_init()). The test looks at the last page.
  */
 static void rpcrdma_buf_pages_are_counted(struct kunit *test)
 {
@@ -203,7 +202,7 @@ static void rpcrdma_buf_data_is_in_pages(struct kunit *test)
 			    (void *)data[2] + PAGE_SIZE);
 	KUNIT_EXPECT_NULL(test, pages[9]);
 
-	/* In the last page, only the bytes behind the data are cleared. */
+	/* Only the bytes between the end of the data and the end of that page are cleared. */
 	KUNIT_EXPECT_FALSE(test, memchr_inv(data[0], 0xa0, lens[0]));
 	KUNIT_EXPECT_EQ(test, data[1][0], 0xa1);
 	KUNIT_EXPECT_FALSE(test, memchr_inv(data[2], 0xa2, lens[2]));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of net/core/choice.c, which computes the limit: the size up to which items go by
- * Sends, and not by chunks. The expected limits follow from the figures in rtx.rst 6, and from
- * the number of transmissions that core/layout.c counts.
+ * Unit tests of net/core/choice.c, which computes the limit: the size up to which items (rtx.h) go
+ * by Sends, and not by chunks. The expected limits follow from the figures in rtx.rst 6, and from
+ * the number of transmissions (Sends of one message) that core/layout.c counts.
  */
 
 #include <linux/limits.h>
@@ -14,10 +14,10 @@
 
 #include "rpcrdma_kunit.h"
 
-#define RPCRDMA_CHOICE_STREAM	120u	/* bytes of a WRITE without its item */
+#define RPCRDMA_CHOICE_STREAM	120u	/* bytes of a WRITE without its data */
 
-/* A server without targets, and servers with different numbers of target segments in each
- * Receive. In front of the targets there is always room for the header of a group.
+/* A server without targets, and servers with different numbers of target segments (rtx.h) in each
+ * Receive. In front of the targets, each Receive has room for the header of a group.
  */
 static const struct rpcrdma2_rtx rpcrdma_choice_peers[] = {
 	{
@@ -44,8 +44,8 @@ static const u32 rpcrdma_choice_rtts[] = {
 	999, 1000, 2000, 5000, 9999, 10000,
 };
 
-/* Fill in @choice for a server with the properties @peer. A Send is exactly as long as the
- * head and the targets of the server's Receive, or 16384 bytes long if there are no targets.
+/* Fill in @choice for a server with the properties @peer. The longest Send just fills the head
+ * and the targets of the server's Receive. If there are no targets, it has 16384 bytes.
  */
 static void rpcrdma_choice_with(struct rpcrdma_choice *choice,
 				const struct rpcrdma2_rtx *peer, u32 rtt)
@@ -116,9 +116,9 @@ static void rpcrdma_choice_long_way(struct kunit *test)
 	}
 }
 
-/* With a round trip of up to 10 us, a WRITE goes by Sends only if its further transmissions cost
- * no more than Sends save, both in time and in instructions. Each further transmission costs 1 us
- * and 5000 instructions. Sends save the round trip, 6 us and 30000 instructions.
+/* With a round trip of up to 10 us, a WRITE goes by Sends only if its transmissions after the first
+ * cost no more than Sends save, both in time and in instructions. Each such transmission costs 1 us
+ * and 5000 instructions. Sends save 30000 instructions, the round trip, and 6 us more.
  */
 /* Covers: RTX-25 RTX-95 T-40 */
 static void rpcrdma_choice_short_way(struct kunit *test)
@@ -144,9 +144,8 @@ static void rpcrdma_choice_short_way(struct kunit *test)
 	}
 }
 
-/* If the server has targets, and the round trip takes less than 200 us, the limit is right:
- * for an item up to the limit, Sends save at least what the further transmissions cost, in
- * work or in time.
+/* The server has targets, and the round trip takes less than 200 us. For an item up to the limit,
+ * Sends save at least as much work or time as the transmissions after the first cost.
  */
 static void rpcrdma_choice_pays(struct kunit *test)
 {
@@ -235,7 +234,7 @@ static void rpcrdma_choice_without_targets(struct kunit *test)
 	choice.ch_send = 2048;
 	KUNIT_EXPECT_EQ(test, rpcrdma_choice_limit(&choice), 6 * 2012);
 	/* Sends save a round trip of 31 us, 5 us to wake a thread, and 1 us to register
-	 * memory. This pays for six further transmissions, or for seven if nothing is copied.
+	 * memory. These 37 us pay for six further transmissions, or for seven without a copy.
 	 */
 	choice.ch_rtt = 31;
 	choice.ch_send = 4096;
@@ -251,8 +250,8 @@ static void rpcrdma_choice_without_targets(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_choice_limit(&choice), 6 * 5084);
 }
 
-/* The limit is smaller if a Send cannot fill all segments of a Receive, because it gathers too
- * few segments (ch_segs) or is too short (ch_send).
+/* The limit is smaller if a Send cannot fill all target segments of a Receive, because it gathers
+ * too few segments (ch_segs) or is too short (ch_send).
  */
 static void rpcrdma_choice_few_segments(struct kunit *test)
 {
@@ -325,7 +324,7 @@ static void rpcrdma_choice_costs_count(struct kunit *test)
 	rpcrdma_choice_with(&choice, &rpcrdma_choice_peers[3], 49);
 	choice.ch_costs = &costs;
 	/* Sends save a round trip of 49 us, 5 us to wake a thread, and 1 us to register
-	 * memory. This pays for eleven further transmissions.
+	 * memory. These 55 us pay for eleven further transmissions.
 	 */
 	KUNIT_EXPECT_EQ(test, rpcrdma_choice_limit(&choice), 12 * 28672);
 	costs.cc_wake = 4999;

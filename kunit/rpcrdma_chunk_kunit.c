@@ -192,8 +192,8 @@ static void rpcrdma_parts_add_body(struct rpcrdma_kunit *fx,
 }
 
 /*
- * Move an item of @len bytes to a chunk. If @padded, the chunk includes the item's roundup,
- * in bytes of 0xff. Otherwise the responder has to add the roundup, in bytes of 0.
+ * Add an item of @len bytes, in a chunk. If @padded, the chunk includes the item's roundup, as
+ * bytes of 0xff. Otherwise the responder has to add the roundup, as bytes of 0.
  */
 static void rpcrdma_parts_add_chunk(struct rpcrdma_kunit *fx,
 				    struct rpcrdma_parts *parts, u32 len,
@@ -257,8 +257,8 @@ static void rpcrdma_parts_make(struct rpcrdma_kunit *fx,
 
 	memset(parts, 0, sizeof(*parts));
 	for (i = 0; i < n; i++) {
-		/* Make no chunk at position zero, and no two chunks at the same position: other
-		 * tests have such chunks
+		/* Other tests cover chunks at position zero, and two chunks at the same position,
+		 * so do not make any here.
 		 */
 		len = 4 * rpcrdma_kunit_random(fx, 10);
 		rpcrdma_parts_add_body(fx, parts, len + (must_gap ? 4 : 0));
@@ -755,7 +755,9 @@ static void rpcrdma_chunk_handles_behind_the_last(struct kunit *test)
 
 #define RPCRDMA_GAPS_LEN	400u
 
-/* Make random payloads. Set @gone[i] to 1 if byte i leaves the stream, and to 0 if it stays. */
+/* Make random payloads (results that go to Write chunks). Set @gone[i] to 1 if byte i leaves the
+ * stream, and to 0 if it stays.
+ */
 static u32 rpcrdma_gaps_make(struct rpcrdma_kunit *fx, u8 *gone, u32 len,
 			     struct rpcrdma_payload *payloads, u32 max)
 {
@@ -849,8 +851,8 @@ static void rpcrdma_chunk_gap_before_the_last_payload(struct kunit *test)
 							  &length));
 }
 
-/* The chunks that a Reply returns, and the expected result. The Call can offer two Write
- * chunks, with segments of { 1000, 1000 } and { 500 } bytes, and a Reply chunk with
+/* The chunks that a Call offers and its Reply returns, and the expected result. The Call can offer
+ * two Write chunks, with segments of { 1000, 1000 } and { 500 } bytes, and a Reply chunk with
  * segments of { 2000, 3 } bytes.
  */
 struct rpcrdma_chunk_back_case {

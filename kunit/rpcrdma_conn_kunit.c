@@ -28,7 +28,7 @@ static const struct rpcrdma_conn_ops rpcrdma_conn_kunit_ops = {
 	.lost		= rpcrdma_conn_kunit_lost,
 };
 
-/* A connection that is being opened, by this end (@dials) or by its peer */
+/* Make a connection that is being opened, by this end (@dials) or by its peer. */
 static struct rpcrdma_conn_fixture *
 rpcrdma_conn_kunit_make(struct kunit *test, bool dials)
 {
@@ -66,7 +66,9 @@ static void rpcrdma_conn_keeps_refusal(struct kunit *test)
 	rpcrdma_conn_expect(test, fx, RPCRDMA_CONN_DOWN, -ECONNREFUSED);
 }
 
-/* A queue pair that failed before the connection was established works no better afterwards. */
+/* If a Receive is flushed before the CM reports that the connection is established, that report
+ * ends the connection.
+ */
 static void rpcrdma_conn_flushed_before_up(struct kunit *test)
 {
 	struct rpcrdma_conn_fixture *fx = rpcrdma_conn_kunit_make(test, true);
@@ -87,7 +89,9 @@ static void rpcrdma_conn_flushed_while_up(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, rpcrdma_conn_rise_up(&fx->cf_conn));
 }
 
-/* Nobody waits at the end that accepts a connection, so it must not stay half open. */
+/* At the end that accepts a connection, a flushed Receive ends the connection at once, even if the
+ * connection is not established yet.
+ */
 static void rpcrdma_conn_flushed_at_server(struct kunit *test)
 {
 	struct rpcrdma_conn_fixture *fx = rpcrdma_conn_kunit_make(test, false);

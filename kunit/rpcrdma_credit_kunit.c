@@ -38,7 +38,7 @@ struct rpcrdma_credit_case {
 	bool		changed;
 };
 
-/* The window requests 128 credits, and has the grant @before. */
+/* The window requests 128 credits, and @before are granted. Then a grant of @credit arrives. */
 static const struct rpcrdma_credit_case rpcrdma_credit_cases[] = {
 	{
 		.desc = "a first grant",

@@ -402,6 +402,6 @@ MODULE_DESCRIPTION("Unit tests of RPC-over-RDMA's pure rooms");
 MODULE_LICENSE("GPL");
 /*
  * Before 6.13, the argument of MODULE_IMPORT_NS() is a name. Since then, it is a string
- * (commit cdd30ebb1b9f). This line is what the macro expands to in both cases.
+ * (commit cdd30ebb1b9f). In both cases, the macro expands to this line.
  */
 MODULE_INFO(import_ns, "EXPORTED_FOR_KUNIT_TESTING");

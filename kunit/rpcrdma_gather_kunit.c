@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Unit tests of net/verbs/gather.c: which Receives are held or given back, and what the
- * owner of a connection (the client or the server) is told, in which order. The tests of
- * core/group.c cover the decision about each arrival.
+ * owner of a connection (the client or the server) is told, and in which order. The tests of
+ * core/group.c cover the decision about each arrival. See rtx.h for the terms.
  *
  * The connection has no device. Functions of this file play the part of its owner. Receives
  * come from the connection's list of Receives that wait to be posted, and return to this list

@@ -83,8 +83,8 @@ static void rpcrdma_grant_awaits_messages(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, rpcrdma_grant_arrived(&grant, 100));
 	rpcrdma_grant_close(&grant, two);
 	KUNIT_EXPECT_EQ(test, rpcrdma_grant_wait(&grant), 9);
-	/* @later has the present age, so the grant can be lowered. But no Call counts until @later
-	 * is posted.
+	/* @later was begun after the grant was last lowered, so the grant can be lowered again.
+	 * But no Call counts until @later is posted.
 	 */
 	KUNIT_EXPECT_TRUE(test, rpcrdma_grant_lower(&grant, 1));
 	KUNIT_EXPECT_FALSE(test, rpcrdma_grant_arrived(&grant, 100));
@@ -120,7 +120,7 @@ static void rpcrdma_grant_raises(struct kunit *test)
 	rpcrdma_grant_raise(&grant, 4);
 	KUNIT_EXPECT_FALSE(test, rpcrdma_grant_arrived(&grant, 100));
 	KUNIT_EXPECT_EQ(test, grant.gn_bound, 4);
-	/* Lowering it again counts from the beginning. */
+	/* If the grant is lowered again, Calls are counted from the beginning. */
 	KUNIT_EXPECT_TRUE(test, rpcrdma_grant_lower(&grant, 3));
 	KUNIT_EXPECT_EQ(test, rpcrdma_grant_wait(&grant), 9);
 	rpcrdma_grant_raise(&grant, 100);
@@ -262,8 +262,8 @@ static void rpcrdma_grant_model_step(struct rpcrdma_grant_model *gm, u32 what,
 	}
 }
 
-/* However fast or slow each party is, each Call finds a Receive, and the requester never has a
- * grant of more than gn_bound credits. And credits do come back.
+/* Whatever part of the model is slow, each Call finds a Receive, and the requester never has a
+ * grant of more than gn_bound credits. Credits come back at least 20 times.
  */
 /* Covers: V1-CRD-09 V1-CRD-10 G-39 */
 static void rpcrdma_grant_keeps_promises(struct kunit *test)
@@ -281,7 +281,7 @@ static void rpcrdma_grant_keeps_promises(struct kunit *test)
 		if (i % 1000 == 0)
 			slow = rpcrdma_kunit_random(fx, 7);
 		what = rpcrdma_kunit_random(fx, 6);
-		/* One of the parties, or none, does something more rarely than the others. */
+		/* One kind of step, or none, is rarer than the others. */
 		if (what == slow && rpcrdma_kunit_random(fx, 5))
 			continue;
 		bound = gm->gm_grant.gn_bound;

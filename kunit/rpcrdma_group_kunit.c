@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Unit tests of net/core/group.c and net/core/layout.c: how a receiver assembles groups,
- * how a sender divides messages, and that the receiver accepts what the sender makes.
+ * how a sender divides messages, and that the receiver accepts what the sender makes. See rtx.h,
+ * group.h and layout.h for the terms.
  */
 
 #include <linux/limits.h>
@@ -63,7 +64,9 @@ static void rpcrdma_group_begin(struct rpcrdma_group_run *run,
 	run->limits = keep;
 }
 
-/* A group ends when no more transmissions of it can come, and not before. */
+/* Check that a group ends with its last transmission, with a bad first transmission, or with a
+ * message that is not of the group, and not earlier.
+ */
 static void rpcrdma_group_check_end(struct rpcrdma_group_run *run,
 				    const struct rpcrdma_group *before,
 				    const struct rpcrdma_group_end *end,
@@ -341,7 +344,7 @@ static void rpcrdma_group_single_words(struct kunit *test)
 						    good,
 						    "part %u, word %u: %x",
 						    part, word, value);
-				/* Each bad verdict has an error that we send */
+				/* An error can be sent for each bad verdict */
 				if (!good && when)
 					KUNIT_EXPECT_NE(test,
 							rpcrdma_group_code(verdict),
@@ -782,7 +785,7 @@ static void rpcrdma_group_swallows(struct kunit *test)
 	rpcrdma_group_send(&run, 2, false, 7, 0);
 	KUNIT_EXPECT_EQ(test, run.step.gs_does, RPCRDMA_GROUP_RETURN);
 	KUNIT_EXPECT_EQ(test, run.step.gs_nends, 0);
-	/* A NEXT that is too short to have a number is not the last one */
+	/* A following transmission that is too short to have a number is not the last one */
 	tx = rpcrdma_group_tx(2, false, 7, 6, false);
 	tx.tx_short = true;
 	KUNIT_EXPECT_EQ(test, rpcrdma_group_arrive(&run, &tx),
@@ -883,9 +886,9 @@ static void rpcrdma_group_replies_lost(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, run.closed);
 }
 
-/* A Reply has more transmissions than any Call offers Receives (gl_replies), and also another
- * error, which the receiver may check earlier. Even so, the connection is closed, and no further
- * transmission is swallowed.
+/* A Reply has more transmissions than gl_replies, the largest number of Receives that any Call
+ * offers. It also has another error, which the receiver may check earlier. Even so, the connection
+ * is closed, and no further transmission is swallowed.
  *
  * Covers: RTX-51
  */
@@ -1362,7 +1365,7 @@ static void rpcrdma_group_trip_one(struct rpcrdma_group_trip *trip,
 		rpcrdma_group_find_items(trip, out->og_part);
 }
 
-/* Send a whole message, and check that it takes no more transmissions than necessary. */
+/* Send a whole message, and check that it takes exactly rpcrdma_layout_count() transmissions. */
 static void rpcrdma_group_trip_all(struct rpcrdma_group_trip *trip, u32 stream,
 				   u32 hdr, u32 limit)
 {
