@@ -71,7 +71,7 @@ static void rpcrdma_paths_all(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, paths->pw_ack_timeout, 14);
 		KUNIT_EXPECT_EQ(test, rpcrdma_paths_count(paths), 3);
 		KUNIT_EXPECT_FALSE(test, rpcrdma_paths_empty(paths));
-		/* The shorter list begins again. */
+		/* There are two sources, so path 2 has the first source again. */
 		KUNIT_EXPECT_TRUE(test, rpcrdma_paths_src(paths, 2) ==
 					&paths->pw_src[0]);
 		KUNIT_EXPECT_TRUE(test, rpcrdma_paths_dst(paths, 1) ==
@@ -98,7 +98,9 @@ static void rpcrdma_paths_ipv6(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, paths->pw_ack_timeout, -1);
 }
 
-/* A line without options removes what the table has for its destination. */
+/* A line without options is empty. Such a line removes the line of its destination from the table
+ * (client/paths.c).
+ */
 static void rpcrdma_paths_none(struct kunit *test)
 {
 	static const char * const lines[] = {
@@ -209,7 +211,7 @@ static const struct rpcrdma_paths_case rpcrdma_paths_cases[] = {
 
 KUNIT_ARRAY_PARAM_DESC(rpcrdma_paths_text, rpcrdma_paths_cases, desc);
 
-/* The copy has no NUL behind the line, so KASAN detects a read beyond it. */
+/* The line is copied to a buffer without room for a NUL, so KASAN detects a read beyond its end. */
 static void rpcrdma_paths_text(struct kunit *test)
 {
 	const struct rpcrdma_paths_case *c = test->param_value;
@@ -233,7 +235,7 @@ struct rpcrdma_paths_nul_case {
 
 #define PATHS_NUL(text)	{ text, sizeof(text) - 1 }
 
-/* A NUL byte separates nothing, and is no part of a name. */
+/* A NUL byte is neither a separator nor part of a word, so each of these lines is invalid. */
 static void rpcrdma_paths_nul(struct kunit *test)
 {
 	static const struct rpcrdma_paths_nul_case cases[] = {
@@ -274,7 +276,7 @@ static void rpcrdma_paths_same(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, rpcrdma_addr_same(&a, &b));
 }
 
-/* As long as all paths work, connection K uses path K. */
+/* As long as all paths work, connection K uses path K, modulo the number of paths. */
 /* Covers: G-40 */
 static void rpcrdma_path_homes(struct kunit *test)
 {
@@ -289,7 +291,7 @@ static void rpcrdma_path_homes(struct kunit *test)
 					number % count);
 }
 
-/* The connections of a path that has failed are divided among the others. */
+/* The connections of a path that has failed are divided among the other paths. */
 /* Covers: G-40 */
 static void rpcrdma_path_next(struct kunit *test)
 {
@@ -300,7 +302,7 @@ static void rpcrdma_path_next(struct kunit *test)
 	struct rpcrdma_path_state state = { };
 	u32 i;
 
-	/* Of four paths, path 1 fails. Connection 4 has also lost path 0. */
+	/* Of four paths, only path 1 has failed, and then only path 0. */
 	rpcrdma_path_fail(&state, 1, 100);
 	for (i = 0; i < ARRAY_SIZE(want); i++) {
 		if (want[i][0] == 4)
@@ -343,12 +345,12 @@ static void rpcrdma_path_all_failed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_path_choose(&state, 3, 0, 11), 2);
 	rpcrdma_path_fail(&state, 2, 11);
 	KUNIT_EXPECT_EQ(test, rpcrdma_path_choose(&state, 3, 0, 11), 0);
-	/* Of two with the same time, the connection's first choice wins. */
+	/* If all have failed at the same time, the connection's first path is tried. */
 	rpcrdma_path_fail(&state, 0, 11);
 	KUNIT_EXPECT_EQ(test, rpcrdma_path_choose(&state, 3, 2, 11), 2);
 }
 
-/* Attempts to return become rarer, but do not end. */
+/* Attempts to return to the first path become rarer, but do not end. */
 /* Covers: G-40 */
 static void rpcrdma_path_tries_again(struct kunit *test)
 {

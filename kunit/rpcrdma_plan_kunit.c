@@ -92,7 +92,9 @@ static void rpcrdma_plan_check_call(struct kunit *test,
 	}
 }
 
-/* Lengths just below, at and above every limit, for thresholds of 1024 and 4096 */
+/* Several of these lengths are near the longest that are inline or have a chunk of one segment, with
+ * a threshold of 1024 or 4096.
+ */
 static const u32 rpcrdma_plan_lengths[] = {
 	40, 400, 900, 971, 972, 973, 996, 997, 1000, 1024, 1025, 2000,
 	4000, 4043, 4044, 4045, 4068, 4069, 4096, 9000, 0x100000, 0x7fffffff,
@@ -542,7 +544,9 @@ static void rpcrdma_plan_answers(struct kunit *test)
 			param->form);
 }
 
-/* A server like ours without targets, and a connection on which nothing is in flight */
+/* A server like ours, but without target segments (rtx.h), and a connection on which nothing is in
+ * flight
+ */
 #define RPCRDMA_PLAN_RTX {						\
 	.px_peer = {							\
 		.xp_call_max = 64, .xp_reply_max = 16,			\
@@ -733,7 +737,7 @@ static void rpcrdma_plan_rtx_bounds(struct kunit *test)
 	rpcrdma_plan_expect(test, &args, &none);
 }
 
-/* A server with targets: seven pages in each Receive */
+/* A server with seven target segments (rtx.h), of one page each, in each Receive */
 #define RPCRDMA_PLAN_TARGETS {						\
 	.px_peer = {							\
 		.xp_call_max = 64, .xp_reply_max = 16,			\
@@ -846,7 +850,7 @@ static void rpcrdma_plan_placed_bounds(struct kunit *test)
 	rtx.px_more = 1;
 	rtx.px_peer.xp_call_max = 1;
 	rpcrdma_plan_expect(test, &args, &read);
-	/* msg_max counts stream and item without roundup */
+	/* xp_msg_max limits the sum of stream and item, without the roundup of the item */
 	rtx = fresh;
 	args.pa_call_data = 28999;
 	rtx.px_peer.xp_msg_max = 29119;
@@ -932,7 +936,9 @@ static void rpcrdma_plan_gathers(struct kunit *test)
 	want.pl_count = 2;
 	want.pl_buf = 72 + 1900;
 	rpcrdma_plan_expect(test, &args, &want);
-	/* The second transmission, which has the rest of the stream, has room for data as well. */
+	/* The second transmission has room for data, too. So three segments in each Send are
+	 * enough for the item, but two are not.
+	 */
 	rtx.px_gather = 3;
 	want.pl_gathered = 3;
 	rpcrdma_plan_expect(test, &args, &want);
@@ -952,8 +958,8 @@ static void rpcrdma_plan_gathers(struct kunit *test)
 	rpcrdma_plan_expect(test, &args, &want);
 }
 
-/* Plans an RPC with foreign pages in its Call (@call), or for its Reply (@reply). Checks that no
- * form is chosen in which the CPU may access them. Returns whether there is a plan.
+/* Plan an RPC with foreign pages (plan.h) in its Call (@call) or for its Reply (@reply). Check that
+ * no form is chosen in which the CPU may access them. Returns whether there is a plan.
  */
 static bool rpcrdma_plan_foreign_ok(struct kunit *test,
 				    const struct rpcrdma_limits *limits,
@@ -1030,9 +1036,9 @@ static void rpcrdma_plan_foreign(struct kunit *test)
 	}
 }
 
-/* If the item can have no chunk of its own, the RPC fails, although another form would be
- * possible for ordinary pages: the security flavour protects the stream, the server has refused the
- * chunk, there is no item, or the rest of the message is too long.
+/* If an item in foreign pages can have no chunk of its own, the RPC fails, although another form
+ * would be possible for ordinary pages. For example, the security flavour protects the stream, or
+ * the server has refused the chunk, or the rest of the message is too long.
  *
  * Covers: G-44
  */
@@ -1081,7 +1087,8 @@ static void rpcrdma_plan_foreign_fails(struct kunit *test)
 	}
 }
 
-/* The inline part of a Reply may follow the item only behind the pages.
+/* The inline part of a Reply must not be stored in foreign pages. So inline bytes may follow the
+ * item only if the item fills the pages.
  *
  * Covers: G-44
  */

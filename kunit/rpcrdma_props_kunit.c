@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of net/core/props.c: private data and properties, and the
- * limits that follow from them.
+ * Unit tests of net/core/props.c: the private data of RFC 8797, the properties of version 2, and
+ * the limits that follow from them.
  */
 
 #include <linux/limits.h>

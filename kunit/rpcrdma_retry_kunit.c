@@ -10,7 +10,7 @@
 
 #include "rpcrdma_kunit.h"
 
-/* An RPC with a Read chunk and a Write chunk, to which every remedy can be applied */
+/* An RPC with a Read chunk and a Write chunk */
 static const struct rpcrdma_retry_args rpcrdma_retry_both = {
 	.rg_call	= RPCRDMA_CALL_READ,
 	.rg_reply	= RPCRDMA_REPLY_WRITE,

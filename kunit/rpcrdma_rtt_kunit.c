@@ -17,7 +17,9 @@ static void rpcrdma_rtt_reply(struct rpcrdma_rtt *rtt, u64 ns)
 		rpcrdma_rtt_heard(rtt, ns / USEC);
 }
 
-/* The first estimate is the time that connecting took, limited to 1 to RPCRDMA_RTT_MAX us. */
+/* The first estimate is the time that connecting took, but at least 1 us, and at most
+ * RPCRDMA_RTT_MAX us.
+ */
 static void rpcrdma_rtt_begins_with_connecting(struct kunit *test)
 {
 	static const u64 took[][2] = {
@@ -36,7 +38,7 @@ static void rpcrdma_rtt_begins_with_connecting(struct kunit *test)
 		KUNIT_EXPECT_FALSE(test, rpcrdma_rtt_asks(&heard, 0));
 		rpcrdma_rtt_heard(&heard, took[i][0]);
 		KUNIT_EXPECT_EQ(test, heard.rt_us, took[i][1]);
-		/* A server's first estimate is the time of its first probe, with these limits */
+		/* A server's first estimate is the time of its first probe, with the same limits */
 		rpcrdma_rtt_probed(&probed, took[i][0]);
 		KUNIT_EXPECT_EQ(test, probed.rt_us, took[i][1]);
 	}
@@ -157,8 +159,8 @@ static void rpcrdma_rtt_quickest_probe(struct kunit *test)
 	}
 }
 
-/* With any times in any order, the estimate stays within its limits, and never falls below the
- * round trip. Only a probe raises the estimate, and at most doubles it. rpcrdma_rtt_asks() is
+/* With any times in any order, the estimate stays within its limits, and is never lowered below
+ * the round trip. Only a probe raises the estimate, and at most doubles it. rpcrdma_rtt_asks() is
  * true for few answers: for fewer than four per probe.
  */
 static void rpcrdma_rtt_any(struct kunit *test)

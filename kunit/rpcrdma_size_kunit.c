@@ -10,7 +10,7 @@
 
 #define MIB	(1024u * 1024u)
 
-/* rpcrdma_size_mrs() counts the pages of a buffer exactly, wherever the buffer begins. */
+/* rpcrdma_size_mrs() counts regions exactly, wherever in a page the buffer begins. */
 static void rpcrdma_size_mrs_counts_pages(struct kunit *test)
 {
 	u32 len, at, mr_pages, pages;
@@ -33,7 +33,8 @@ static void rpcrdma_size_mrs_counts_pages(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_mrs(1, 4095, 4096, U32_MAX), 1);
 }
 
-/* A device can register pages of the kernel if it says so, or if they have 4096 bytes.
+/* A device can register the pages of the kernel if it reports their size, or if they have 4096
+ * bytes.
  *
  * Covers: MEM-12
  */
@@ -122,7 +123,7 @@ static void rpcrdma_size_recvs_fit_the_budget(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_recvs_fit(0, 4096, 4096), 1);
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_recvs_fit(4096, 12287, 4096), 1);
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_recvs_fit(4096, 12288, 4096), 2);
-	/* The existing Receives exceed the limit, which happens if it is lowered */
+	/* The existing Receives exceed the limit. This can happen when the limit is lowered */
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_recvs_fit(4097, 4096, 1), 0);
 	/* There are three Receives of 65536 bytes, and the new ones have 4096 bytes */
 	KUNIT_EXPECT_EQ(test,
@@ -377,7 +378,9 @@ static void rpcrdma_size_client_payloads(struct kunit *test)
 	/* Regions of 19 pages are enough for a megabyte. */
 	KUNIT_EXPECT_GE(test, rpcrdma_size_client_payload(19, 4096), MIB);
 	KUNIT_EXPECT_GT(test, rpcrdma_size_client_payload(U32_MAX, 4096), MIB);
-	/* 14 regions of a page, one of which is for a beginning inside a page */
+	/* There are 14 regions of one page. An item that begins inside a page touches one page
+	 * more than its size requires, so 13 pages are left.
+	 */
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_client_payload(1, 4096), 13 * 4096);
 }
 
@@ -406,8 +409,8 @@ static void rpcrdma_size_large_pages(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_client_payload(1, 65536),
 			13 * 65536);
 
-	/* One work request covers a transfer. So there are 64 slots for Sends, 2 for callbacks,
-	 * 2 for probe and marker, 3 for transfers and 16 for their segments.
+	/* One work request covers a transfer. So there are 64 slots for Sends, 2 for callbacks, 2
+	 * for the keepalive's probe and the drain marker, 3 for transfers, and 16 for segments.
 	 */
 	KUNIT_ASSERT_EQ(test, rpcrdma_size_server(&caps, 128, 2, MIB, 65536,
 						  &server), 0);

@@ -20,8 +20,8 @@ static u32 rpcrdma_spread_take(struct rpcrdma_cv *cvs, u32 count, u32 *next)
 	return v;
 }
 
-/* Without preferences, each vector gets a connection before one gets a second, whatever the
- * connections of a mount begin with. The places that ended connections leave are filled first.
+/* If all vectors are in one group, each vector gets a connection before any gets a second, whatever
+ * vector the first connection gets. A vector that has lost a connection gets the next one.
  */
 /* Covers: G-43 */
 static void rpcrdma_spread_evenly(struct kunit *test)
@@ -45,7 +45,7 @@ static void rpcrdma_spread_evenly(struct kunit *test)
 	}
 }
 
-/* The order begins at any number. */
+/* The vector to begin with may be any number. It is taken modulo the number of vectors. */
 static void rpcrdma_spread_begins_anywhere(struct kunit *test)
 {
 	const struct rpcrdma_cv cvs[CVS] = { };
@@ -56,7 +56,7 @@ static void rpcrdma_spread_begins_anywhere(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_spread_choose(cvs, 1, U32_MAX), 0);
 }
 
-/* Unwanted vectors get nothing, however busy the others are, unless all are unwanted. */
+/* Unwanted vectors get no connections, however busy the others are, unless all are unwanted. */
 /* Covers: G-43 */
 static void rpcrdma_spread_avoids_unwanted(struct kunit *test)
 {
@@ -74,18 +74,18 @@ static void rpcrdma_spread_avoids_unwanted(struct kunit *test)
 		cvs[i].cv_group = RPCRDMA_CV_UNWANTED;
 	for (i = 0; i < 100 * CVS; i++)
 		rpcrdma_spread_take(cvs, CVS, &next);
-	/* The idle ones catch up with the others, but the sums of groups do not matter. */
+	/* The vectors that had no connections have caught up with the others. */
 	for (i = 0; i < CVS; i++)
 		KUNIT_EXPECT_EQ(test, cvs[i].cv_conns, 200);
 }
 
-/* Groups get equally many connections, even if they have different numbers of vectors, and the
- * vectors of a group, too.
+/* Each group (cv_group) gets the same number of connections, however many vectors it has. So do the
+ * vectors of a group.
  */
 /* Covers: G-43 */
 static void rpcrdma_spread_shares_by_group(struct kunit *test)
 {
-	/* as most drivers order them, mixed, and with one that is unwanted */
+	/* In the order that most drivers use, mixed, and with three unwanted vectors (-1) */
 	static const int orders[][CVS] = {
 		{ 3, 3, 7, 7, 7, 7, 7, 7 },
 		{ 7, 3, 7, 7, 7, 3, 7, 7 },
