@@ -92,8 +92,8 @@ static void rpcrdma_plan_check_call(struct kunit *test,
 	}
 }
 
-/* Several of these lengths are near the longest that are inline or have a chunk of one segment, with
- * a threshold of 1024 or 4096.
+/* Some of these lengths are near the largest that fits a threshold of 1024 or 4096, with or without
+ * a chunk of one segment.
  */
 static const u32 rpcrdma_plan_lengths[] = {
 	40, 400, 900, 971, 972, 973, 996, 997, 1000, 1024, 1025, 2000,

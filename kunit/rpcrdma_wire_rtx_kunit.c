@@ -268,7 +268,7 @@ static void rpcrdma_rtx_decode_vectors(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma2_rtx_items(&tx, items),
 			param->tx.tx_first);
 	if (!param->tx.tx_first) {
-		/* A NEXT has no lists, so it cannot be decoded */
+		/* A following transmission has no lists, so it cannot be decoded */
 		KUNIT_EXPECT_EQ(test, rpcrdma_rtx_decode(fx, buf, len),
 				RPCRDMA_BAD_PROC);
 		return;
@@ -873,7 +873,7 @@ static void rpcrdma_rtx_first_to_be_sent(struct kunit *test)
 	struct rpcrdma_kunit *fx = test->priv;
 	int want = param->good ? 64 : -EINVAL;
 
-	/* A Reply must not have rtx_replies or rtx_results */
+	/* A Call must have rtx_replies. A Reply must have neither rtx_replies nor rtx_results */
 	KUNIT_EXPECT_EQ(test, rpcrdma2_encode_rtx_reply(fx->kf_buf, 64, &tx,
 							NULL, &reply), want);
 	KUNIT_EXPECT_EQ(test, rpcrdma2_encode_rtx_call(fx->kf_buf, 64, &tx,
@@ -1250,8 +1250,9 @@ static void rpcrdma_rtx_property_lengths(struct kunit *test)
 							    RPCRDMA_BAD_PROP,
 				    "%u bytes", len);
 	}
-	/* 3840, the size of the first segment, is not a power of two. The second segment has 4096
-	 * bytes, and ends beyond the Receive: without RBSIZ, a Receive has 4096 bytes
+	/* In the first message, the segment size of 3840 bytes is not a power of two. In the
+	 * second, the segment of 4096 bytes ends beyond the Receive, because RBSIZ is missing and
+	 * its default is 4096
 	 */
 	for (len = 15; len < 17; len++) {
 		rpcrdma_kunit_clear(fx);
@@ -1321,7 +1322,7 @@ static void rpcrdma_rtx_errors(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_err, error.er_code);
 		KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_xid, XID);
 
-		/* A Reply is never answered */
+		/* No error is sent about a Reply */
 		about.hd_response = true;
 		KUNIT_EXPECT_FALSE(test,
 				   rpcrdma2_refusal(&about, cases[i].verdict,
