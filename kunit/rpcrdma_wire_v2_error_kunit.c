@@ -97,7 +97,7 @@ static void rpcrdma_v2_encode_error_vectors(struct kunit *test)
 			vec->ve_len);
 	KUNIT_EXPECT_MEMEQ(test, buf, vec->ve_data, vec->ve_len);
 
-	/* A response is never answered */
+	/* No error is sent in answer to a response */
 	hdr->hd_response = true;
 	KUNIT_EXPECT_EQ(test, rpcrdma2_encode_error(buf, vec->ve_len, hdr, 1,
 						    &param->error), -EINVAL);
@@ -127,7 +127,7 @@ static void rpcrdma_v2_expect_error(struct rpcrdma_kunit *fx,
 		KUNIT_EXPECT_EQ(test, hdr->hd_vers_low, 0);
 		KUNIT_EXPECT_EQ(test, hdr->hd_vers_high, 0);
 	}
-	/* The credits of an error are ignored, and an error is not answered */
+	/* The credits of a version 2 error are ignored, and no error answers it */
 	KUNIT_EXPECT_FALSE(test, rpcrdma2_is_grant(hdr, RPCRDMA_OK));
 	KUNIT_EXPECT_FALSE(test, rpcrdma2_refusal(hdr, RPCRDMA_BAD_MSG,
 						  &rpcrdma2_accept_forward,
@@ -236,7 +236,9 @@ static void rpcrdma_v2_tells_layouts_apart(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, hdr->hd_v1_error);
 	KUNIT_EXPECT_EQ(test, hdr->hd_err, RPCRDMA1_ERR_CHUNK);
 
-	/* Other versions have errors of their own, which are unknown here */
+	/* An ERR_CHUNK of version 3 is unknown. So is an error of version 1 with 24 bytes, because
+	 * neither ERR_CHUNK nor ERR_VERS has this length
+	 */
 	rpcrdma_kunit_clear(fx);
 	rpcrdma_kunit_say(fx, XID, 3, 1, 4, 2);
 	KUNIT_EXPECT_EQ(test, rpcrdma_kunit_client2(fx, fx->kf_buf, 20, 1),

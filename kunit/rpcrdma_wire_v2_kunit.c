@@ -237,7 +237,7 @@ static void rpcrdma_v2_truncated_everywhere(struct kunit *test)
 			server = rpcrdma_kunit_server2(fx, vec->ve_data, len);
 			KUNIT_EXPECT_EQ_MSG(test, server, want, "%u: %u bytes",
 					    i, len);
-			/* A request is answered, but a Reply never is */
+			/* An error answers a request, but never a Reply */
 			KUNIT_EXPECT_EQ(test,
 					rpcrdma2_refusal(&fx->kf_hdr, server,
 							 &rpcrdma2_accept_forward,
@@ -561,7 +561,7 @@ static void rpcrdma_v2_judges_at_a_client(struct kunit *test)
 	if (!param->code)
 		return;
 	KUNIT_EXPECT_EQ(test, error.er_code, param->code);
-	/* If the error is READ_CHUNKS, the number 0 says that no chunks are accepted */
+	/* In READ_CHUNKS, the argument 0 says that no Read chunks are accepted */
 	KUNIT_EXPECT_EQ(test, error.er_arg[0], 0);
 }
 
@@ -630,7 +630,7 @@ static void rpcrdma_v2_says_which_limit(struct kunit *test)
 	rpcrdma_v2_put_call(fx, 0, 1, 65);
 	rpcrdma_v2_expect_refusal(fx, full, RPCRDMA2_ERR_SEGMENTS, 64);
 
-	/* Limits that a test has lowered */
+	/* Lower limits */
 	low.ac_reads = 1;
 	low.ac_writes = 2;
 	low.ac_segs = 3;
@@ -645,8 +645,8 @@ static void rpcrdma_v2_says_which_limit(struct kunit *test)
 	rpcrdma_v2_put_call(fx, 1, 0, 4);
 	rpcrdma_v2_expect_refusal(fx, &low, RPCRDMA2_ERR_SEGMENTS, 3);
 
-	/* If the server accepts no Read chunks, it answers READ_CHUNKS with 0. If it accepts
-	 * no Write chunks, it asks for a Reply chunk instead
+	/* If the server accepts no Read chunks, it answers READ_CHUNKS with the argument 0. If
+	 * it accepts no Write chunks, it asks for a Reply chunk instead
 	 */
 	low.ac_reads = 0;
 	low.ac_writes = 0;
@@ -692,7 +692,7 @@ static void rpcrdma_v2_limits_in_every_list(struct kunit *test)
 	low.ac_segs = 1;
 	rpcrdma_v2_expect_refusal(fx, &low, RPCRDMA2_ERR_SEGMENTS, 1);
 
-	/* A client accepts no chunks at all. Write and Reply chunks are bad XDR */
+	/* A client accepts no chunks at all. It answers Write and Reply chunks with BAD_XDR */
 	for (i = 0; i < ARRAY_SIZE(backward); i++) {
 		rpcrdma_v2_put_call(fx, backward[i].reads, backward[i].writes,
 				    backward[i].segs);

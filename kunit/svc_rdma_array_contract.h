@@ -247,7 +247,8 @@ static void array_kunit_round(struct array_kunit *ak, u32 used, u32 spliced,
 }
 
 /* Replies of any number of pages, any of which may be pages of the page cache. The transport
- * takes all pages of the Reply, or all but the head, or the thread keeps them all.
+ * takes all pages of the Reply, or all but the head, or the thread keeps those that it can use
+ * again.
  */
 static void array_kunit_replies(struct kunit *test)
 {
@@ -261,7 +262,9 @@ static void array_kunit_replies(struct kunit *test)
 				array_kunit_round(ak, used, spliced, how);
 }
 
-/* If there is no Call to execute, sunrpc releases nothing, whatever was in the array. */
+/* If there is no Call to execute, sunrpc releases nothing, whatever an earlier request has left in
+ * the array.
+ */
 static void array_kunit_nothing(struct kunit *test)
 {
 	struct array_kunit *ak = array_kunit_new(test, ARRAY_KUNIT_SEPARATE);
@@ -282,7 +285,7 @@ static void array_kunit_nothing(struct kunit *test)
 	}
 }
 
-/* svc_rdma_array_fits() detects a kernel of another form, whatever was left in the array. */
+/* svc_rdma_array_fits() detects a kernel of another form, wherever rq_respages points. */
 static void array_kunit_refused(struct kunit *test)
 {
 	struct array_kunit *ak = array_kunit_new(test, !ARRAY_KUNIT_SEPARATE);

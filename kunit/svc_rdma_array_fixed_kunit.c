@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of svc_rdma_array.h: one array in struct svc_rqst (6.12 to 6.15).
+ * Unit tests of svc_rdma_array.h: one array, which is in struct svc_rqst (6.1 to 6.15).
  */
 
 #include <linux/types.h>

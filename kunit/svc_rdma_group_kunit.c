@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of net/server/group.c: a Reply in several Sends, one of which has a smaller
- * buffer than the others, because memory was short when it was made. Tests in guests do not
+ * Unit tests of net/server/group.c: a Reply in two Sends. The second Send has a smaller buffer,
+ * because memory was short when this buffer was made. The tests in guests (testing.rst) do not
  * cover this case, because guests have enough memory.
  */
 
@@ -111,8 +111,8 @@ static const u8 *svc_rdma_group_kunit_written(const u8 *data)
 			  SVC_RDMA_GROUP_KUNIT_SMALL);
 }
 
-/* If a part of a Reply is longer than the buffer of its Send, nothing is written behind this
- * buffer.
+/* If the second part of a Reply is longer than the buffer of its Send, encoding fails, and nothing
+ * is written behind this buffer.
  */
 static void svc_rdma_group_second_too_small(struct kunit *test)
 {

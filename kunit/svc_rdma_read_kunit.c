@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of net/server/read.c: Calls whose items were placed in their Receives, with layouts
- * that the round-trip extension allows. Our client sends only some of these layouts.
+ * Unit tests of net/server/read.c: Calls whose items (rtx.h) were placed in their Receives, with
+ * layouts that the round-trip extension allows. Our client sends only some of these layouts.
  */
 
 #include <kunit/test.h>
@@ -144,8 +144,8 @@ static u32 svc_rdma_read_fill(struct svc_rdma_read_fixture *fx,
 	return len;
 }
 
-/* Write bytes of an item to the data parts. @at is the offset of the first byte, counted
- * through all data parts as if they were adjacent.
+/* Write bytes of an item to the data parts (the target segments of the Receives). @at is the offset
+ * of the first byte, counted through all data parts as if they were adjacent.
  */
 static void svc_rdma_read_put_data(struct svc_rdma_read_fixture *fx, u32 at,
 				   const u8 *from, u32 len)
@@ -240,7 +240,7 @@ static void svc_rdma_read_check_place(struct kunit *test,
 	KUNIT_EXPECT_PTR_EQ(test, arg->pages[npages], ZERO_PAGE(0));
 }
 
-/* Puts pages with old contents into the stock, from which the Call gets its pages. */
+/* Put pages with old contents into the stock (server/stock.c), from which the Call gets its pages. */
 static void svc_rdma_read_soil(struct kunit *test)
 {
 	struct page *pages[1 << SVC_RDMA_PIECE_ORDER], *piece;
@@ -258,7 +258,7 @@ static void svc_rdma_read_soil(struct kunit *test)
 	}
 }
 
-/* Upper layers may read to the end of the last page. They must find zeroes (RFC 8166 8.1). */
+/* Upper layers may read to the end of the last page. They must find zeros there (RFC 8166 8.1). */
 static void svc_rdma_read_check_copy(struct kunit *test,
 				     const struct svc_rdma_call *call)
 {
@@ -298,7 +298,8 @@ static void svc_rdma_read_places(struct kunit *test)
 }
 
 /* svc_rdma_msg_put_renewed() may run in a completion handler, where it must not allocate memory.
- * So it gives the blocks of a message back even if other code holds a reference to each block.
+ * So it gives the Receives of a message back with their blocks of pages, even if other code holds a
+ * reference to each block (server/renew.c).
  *
  * Covers: RTX-77
  */

@@ -30,7 +30,7 @@ static int svc_rdma_stock_begin(struct kunit *test)
 	if (!test->priv)
 		return -ENOMEM;
 	svc_rdma_stock_empty();
-	/* KUnit runs each test in a thread of its own. */
+	/* KUnit runs each test in a thread of its own, so the affinity need not be restored. */
 	return set_cpus_allowed_ptr(current,
 				    cpumask_of(raw_smp_processor_id()));
 }
@@ -68,7 +68,7 @@ static u32 svc_rdma_stock_get(struct svc_rdma_stock_fixture *fx, u32 count)
 	return fx->sf_count;
 }
 
-/* What a Call leaves, the next one gets, the largest pieces first. */
+/* A Call gets the pages that an earlier Call has returned, the largest pieces first. */
 static void svc_rdma_stock_keeps(struct kunit *test)
 {
 	struct svc_rdma_stock_fixture *fx = test->priv;
@@ -113,7 +113,7 @@ static void svc_rdma_stock_fits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, svc_rdma_stock_size(), 10);
 }
 
-/* Other code may keep one page of a piece, or all of them. The next Call must not get it. */
+/* If other code holds a page of a piece, the next Call must not get any page of this piece. */
 static void svc_rdma_stock_leaves_others(struct kunit *test)
 {
 	struct svc_rdma_stock_fixture *fx = test->priv;
@@ -132,7 +132,7 @@ static void svc_rdma_stock_leaves_others(struct kunit *test)
 	put_page(four + 3);
 }
 
-/* Pages are freed that were not needed since the last time. */
+/* svc_rdma_stock_trim() frees the pieces that were not needed since it was last called. */
 static void svc_rdma_stock_trims(struct kunit *test)
 {
 	struct svc_rdma_stock_fixture *fx = test->priv;

@@ -4,7 +4,7 @@
  * shares no code with this module.
  *
  * Documentation/wire.rst explains the layouts. The tests expect exactly these bytes. If the
- * code does not agree with a message, the documents decide which of the two is wrong.
+ * code does not agree with a message, the RFCs and drafts decide which of the two is wrong.
  */
 #ifndef RPCRDMA_KUNIT_VECTORS_H
 #define RPCRDMA_KUNIT_VECTORS_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Unit tests of net/client/foreign.c: registering functions for the memory of GPUs, and finding
- * their pages. Mapping is tested with a mount (scripts/tests/groups/gpu.sh).
+ * pages of GPUs. Mapping is tested with a mount (scripts/tests/groups/gpu.sh).
  */
 
 #include <kunit/test.h>
@@ -11,7 +11,7 @@
 
 #define XPRT_RDMA_KUNIT_PAGES	3u
 
-/* The page that is said to be one of a GPU */
+/* The page that the registered functions report as memory of a GPU */
 static struct page *xprt_rdma_foreign_page;
 
 static bool xprt_rdma_foreign_is_page(struct page *page)
@@ -41,7 +41,7 @@ static const struct nvfs_dma_rw_ops xprt_rdma_foreign_functions = {
 	.nv_is_gpu_page = xprt_rdma_foreign_is_page,
 };
 
-/* Functions are refused if one is missing, or if others are registered.
+/* Functions are refused if one of them or its feature flag is missing, or if others are registered.
  *
  * Covers: G-44
  */
@@ -84,7 +84,7 @@ static void xprt_rdma_foreign_registers(struct kunit *test)
 	}
 }
 
-/* Each page that has bytes of the page list is looked at, and no other. */
+/* A GPU's page is found if and only if it has bytes of the xdr_buf's page list. */
 static void xprt_rdma_foreign_finds(struct kunit *test)
 {
 	struct nvfs_dma_rw_ops ops = xprt_rdma_foreign_functions;

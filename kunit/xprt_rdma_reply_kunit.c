@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Unit tests of net/client/reply.c: where the parts of a Reply are copied to, when a Reply is
- * awaited, and when its unused Receives are free (net/client/credit.c). In an NFS Reply, nothing
- * follows the data of a READ, so tests with a mount do not cover all cases of copying.
+ * awaited, and when its unused Receives are free (net/client/credit.c). In a Reply to the Linux NFS
+ * client, nothing follows the data of a READ. So tests with a mount do not cover all cases of
+ * copying.
  */
 
 #include <kunit/test.h>
@@ -24,7 +25,7 @@ struct xprt_rdma_reply_fixture {
 	u8			rf_message[100];
 };
 
-/* A fixture with a page for an item */
+/* Make a fixture with a page for an item. */
 static struct xprt_rdma_reply_fixture *xprt_rdma_reply_make(struct kunit *test)
 {
 	struct xprt_rdma_reply_fixture *fx;
@@ -149,9 +150,9 @@ static void xprt_rdma_reply_in_two_receives(struct kunit *test)
 	__free_page(fx->rf_page);
 }
 
-/* For a Reply group that was never complete, xprt_rdma_reply_awaited() is called without a
- * message. Even then, xprt_rdma_send_is_awaited() stays true, because the memory of the RPC has
- * to be fenced before the RPC ends. A second Reply is not accepted.
+/* For a Reply group (rtx.h) that was never complete, xprt_rdma_reply_awaited() is called without a
+ * message. Even then, xprt_rdma_send_is_awaited() stays true, because the RPC must not end before
+ * the server's access to its memory has ended (client/fence.c). A second Reply is not accepted.
  */
 static void xprt_rdma_reply_lost_is_awaited(struct kunit *test)
 {
@@ -209,8 +210,9 @@ static void xprt_rdma_reply_frees_receives(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, extra->ex_credits, 3);
 }
 
-/* A server was offered a Write chunk for foreign pages. It may write less than the pages have room
- * for, but must not send more of the item inline, because that would be copied to the pages.
+/* A server was offered a Write chunk for foreign pages (plan.h). It may write less than the pages
+ * have room for. But then nothing may follow the item inline, because these bytes would be copied to
+ * the pages.
  *
  * Covers: G-44
  */
@@ -244,7 +246,9 @@ static void xprt_rdma_reply_spares_foreign(struct kunit *test)
 							    &fx->rf_req), 0);
 		KUNIT_EXPECT_PTR_EQ(test, memchr_inv(page, 0xbd, PAGE_SIZE),
 				    NULL);
-		/* If the item is in the head, nobody may move it to the pages. */
+		/* If nothing was written, the item may be in the head. Without pages, the upper
+		 * layer does not move it.
+		 */
 		KUNIT_EXPECT_EQ(test, !fx->rf_req.rr_slot.rq_rcv_buf.page_len,
 				!written);
 	}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of net/client/transport.c: transports that are refused when they are created. And of
- * rpcrdma/xmit.h: what sunrpc is told about a request that cannot be sent. No connection is made,
+ * Unit tests of net/client/transport.c and rpcrdma/xmit.h: which transports are refused when they
+ * are created, and what sunrpc is told about a request that cannot be sent. No connection is made,
  * so no device is needed.
  */
 
@@ -14,7 +14,7 @@
 #include <rpcrdma/xmit.h>
 
 #ifdef xprt_rdma_xprtsec
-/* sunrpc of this kernel has no TLS that anybody could ask for (include/compat/xprtsec). */
+/* In this kernel, nobody can ask sunrpc for TLS (include/compat/xprtsec). */
 static void xprt_rdma_transport_refuses_tls(struct kunit *test)
 {
 	kunit_skip(test, "sunrpc has no TLS");
@@ -86,7 +86,9 @@ static void xprt_rdma_transport_refuses_tls(struct kunit *test)
 }
 #endif
 
-/* An error that is final for a request ends only the RPC that the request belongs to. */
+/* sunrpc gives an error to the task that holds the send lock. If a request of another task fails,
+ * a final error is replaced by one that does not end an RPC.
+ */
 static void xprt_rdma_transport_spares_others(struct kunit *test)
 {
 	static const int final[] = { -EIO, -EINVAL, -EMSGSIZE };
