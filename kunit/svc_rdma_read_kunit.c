@@ -240,7 +240,7 @@ static void svc_rdma_read_check_place(struct kunit *test,
 	KUNIT_EXPECT_PTR_EQ(test, arg->pages[npages], ZERO_PAGE(0));
 }
 
-/* Put pages with old contents into the stock (server/stock.c), from which the Call gets its pages. */
+/* Put pages with old contents into the stock (server/stock.c), from which a Call gets its pages. */
 static void svc_rdma_read_soil(struct kunit *test)
 {
 	struct page *pages[1 << SVC_RDMA_PIECE_ORDER], *piece;

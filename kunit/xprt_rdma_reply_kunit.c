@@ -211,8 +211,8 @@ static void xprt_rdma_reply_frees_receives(struct kunit *test)
 }
 
 /* A server was offered a Write chunk for foreign pages (plan.h). It may write less than the pages
- * have room for. But then nothing may follow the item inline, because these bytes would be copied to
- * the pages.
+ * have room for. But then no inline bytes may follow the item, because these would be copied to the
+ * pages.
  *
  * Covers: G-44
  */

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The estimate of the round trip, and the choice of the items that the client sends in groups */
+/* The estimate of the round trip, and the choice of the items that the client sends in groups; see
+ * rtx.h for these terms
+ */
 
 #include <linux/limits.h>
 #include <linux/types.h>

@@ -368,8 +368,8 @@ void fuzz_head(const u8 *data, size_t size)
 	 * not have them
 	 */
 	msg = fuzz_exact(data, head);
-	/* The fuzzer is not likely to find RPCSEC_GSS, or a credential that is just too
-	 * short for it
+	/* By itself, the fuzzer is not likely to make a credential of RPCSEC_GSS, or one that is
+	 * just too short
 	 */
 	if (kind % 2 && head >= 48) {
 		put_unaligned_be32(6, msg + 24);
@@ -425,7 +425,7 @@ static u32 fuzz_payload_assign(const struct rpcrdma_lists *lists,
 	return used;
 }
 
-/* Does this byte of the Reply stay inline? */
+/* Does this byte of the Reply stay in the body? */
 static bool fuzz_payload_stays(const struct rpcrdma_payload *payloads, u32 n,
 			       u32 at)
 {
@@ -461,7 +461,7 @@ void fuzz_payload(const u8 *data, size_t size)
 	stream_len = small ? fuzz_u32(&in) % FUZZ_STREAM : fuzz_num(&in);
 
 	/* The gaps between payloads are found in ascending order, and consist of exactly those
-	 * bytes of the Reply that stay inline.
+	 * bytes of the Reply that stay in the body.
 	 */
 	while (rpcrdma_payload_gap_next(payloads, n, stream_len, &pos,
 					&offset, &length)) {

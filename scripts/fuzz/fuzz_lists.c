@@ -73,7 +73,7 @@ void fuzz_lists_truncate(const u8 *msg, u32 begin, u32 end, u32 cut)
 	free(half);
 }
 
-/* Check that only 0 and 1 are accepted as presence words. */
+/* Check that the lists are refused if their first presence word is neither 0 nor 1. */
 void fuzz_lists_misspell(const u8 *msg, u32 begin, u32 end, u32 word)
 {
 	static struct rpcrdma_lists lists;

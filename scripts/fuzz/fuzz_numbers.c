@@ -210,8 +210,8 @@ void fuzz_credit(const u8 *data, size_t size)
 
 /* --- plans --- */
 
-/* Returns the length of the header of a Call with these numbers of segments. It has at most one
- * chunk of each kind.
+/* Returns the length of the header of a Call with these numbers of segments. The Call has at most
+ * one chunk of each kind.
  */
 static u64 fuzz_hdr_len(const struct rpcrdma_limits *limits, u64 nreadsegs,
 			u64 nwritesegs, u64 nreplysegs)
@@ -294,9 +294,9 @@ static void fuzz_plan_rpc(const struct rpcrdma_limits *limits,
 				  as_read ? read_hdr : long_hdr));
 }
 
-/* Check the plan of an RPC whose item is in memory of another device (client/foreign.c): either the
- * item has a chunk of its own, or the RPC fails. The RPC fails only if that chunk, or another form
- * that the RPC needs, is not possible.
+/* Check the plan of an RPC with an item in memory of another device (client/foreign.c): either the
+ * item has a chunk of its own, or the RPC fails. If Call and Reply both have such an item, the RPC
+ * fails if and only if one of the two chunks is not possible.
  */
 static void fuzz_plan_foreign(const struct rpcrdma_limits *limits,
 			      const struct rpcrdma_plan_args *args)
@@ -350,7 +350,9 @@ static void fuzz_plan_flags(struct rpcrdma_limits *limits,
 	args->pa_reply_chunk = flags & 16;
 	args->pa_segs_max = flags & 32 ? fuzz_u8(in) : 0;
 	args->pa_call_data = args->pa_call_item & 0xffffff;
-	/* A length near 8192, from which on an item is placed rather than sent inline */
+	/* Choose a length near 8192. An item of 8192 bytes or more is placed rather than sent
+	 * inline (RPCRDMA_PLAN_PLACED)
+	 */
 	if (flags & 64) {
 		args->pa_call_data = 8190 + fuzz_u8(in) % 4;
 		limits->lm_inline_send = 16384;
@@ -420,7 +422,9 @@ static u32 fuzz_plan_count(const struct rpcrdma_plan_args *args,
 	return rpcrdma_layout_count(&layout, args->pa_rtx->px_peer.xp_call_max);
 }
 
-/* Check that the layout of the Call has as many and as large transmissions as the plan says. */
+/* Check that the Call has the number of transmissions that the plan says, and that each is within
+ * the plan's limits.
+ */
 static void fuzz_plan_sends(const struct rpcrdma_plan_args *args,
 			    const struct rpcrdma_plan *plan)
 {
@@ -457,9 +461,9 @@ static void fuzz_plan_sends(const struct rpcrdma_plan_args *args,
 	       rtx->px_gather : 0));
 }
 
-/* What a Call has if it is sent as a group: the length of the first header without the words of
- * the extension (fg_hdr), which depends on the form of the Reply; whether it has a data item
- * (fg_item); and whether that item is placed (fg_place)
+/* A Call that is sent as a group (rtx.h). fg_hdr is the length of its first header without the words
+ * of the extension. It depends on the form of the Reply. fg_item says whether the Call has an item,
+ * and fg_place whether this item is placed.
  */
 struct fuzz_group {
 	u64	fg_hdr;
@@ -544,8 +548,8 @@ static bool fuzz_plan_may_group(const struct rpcrdma_limits *limits,
 	return count && count - 1 <= rtx->px_more;
 }
 
-/* Check that a plan that is not short of credits and Receives stays the same if there are
- * more of them.
+/* Check that a plan that is not short of credits and Receives stays the same if there are more
+ * credits and Receives.
  */
 static void fuzz_plan_ample(const struct rpcrdma_limits *limits,
 			    const struct rpcrdma_plan_args *args,
@@ -671,8 +675,8 @@ static u64 fuzz_div_up(u64 n, u64 by)
 	return (n + by - 1) / by;
 }
 
-/* Returns the largest number of pages that a payload can touch: it begins at the last byte
- * of a page.
+/* Returns the largest number of pages that a payload can touch. It touches so many if it begins at
+ * the last byte of a page.
  */
 static u64 fuzz_pages(u32 max_payload, u32 page_size)
 {
@@ -870,9 +874,9 @@ static void fuzz_size_fit(u64 bytes, u64 bytes_max, u32 size)
 	CHECK(more == U32_MAX || bytes + (more + 1) * size > bytes_max);
 }
 
-/* Check the layout of a Receive with targets: each target is a page, and a Send as long as the
- * Receive reaches the end of the last one. The property RTX is valid if RBSIZ is the size of the
- * Receive, and not if it is smaller.
+/* Check the layout of a Receive with target segments (rtx.h): each target is a page, and a Send as
+ * long as the Receive reaches the end of the last target. The property RTX is valid if RBSIZ is the
+ * size of the Receive, but not if RBSIZ is smaller.
  */
 static void fuzz_size_targets(u32 pages, u32 page_size)
 {
@@ -891,7 +895,7 @@ static void fuzz_size_targets(u32 pages, u32 page_size)
 	CHECK(size == rtx->xp_head + rtx->xp_seg * rtx->xp_nsegs);
 	CHECK(rpcrdma_layout_reach(rtx, size) == size);
 	if (has) {
-		/* The Receive ends with its last page, so each segment begins with a page */
+		/* The Receive ends with its last page, so each segment is a page */
 		CHECK(size < pages * page_size);
 		CHECK(rtx->xp_seg == page_size && rtx->xp_nsegs == pages - 1);
 		props.vp_value[RPCRDMA2_PROP_RBSIZ] = size;
@@ -972,7 +976,7 @@ static void fuzz_budget_check(const struct rpcrdma_budget *budget,
 		room = rpcrdma_account_room(budget, ac);
 		excess = rpcrdma_account_excess(budget, ac);
 		CHECK(!room || ac->ba_known);
-		/* If the budget is not overdrawn, this account may not take so much that it is. */
+		/* What this account may still borrow does not overdraw the budget. */
 		CHECK(held - lent + taken > loans || held + room <= loans);
 		CHECK(bo->bo_lent >= share || room <= loans);
 		CHECK(!room || !excess);
@@ -981,8 +985,8 @@ static void fuzz_budget_check(const struct rpcrdma_budget *budget,
 		CHECK(excess <= has);
 		most[bo - borrowers] = fuzz_max(most[bo - borrowers], has + room);
 	}
-	/* While the budget is not overdrawn, a client that is known can use its share: at least one
-	 * of its accounts may have its part of the share, or more.
+	/* While the budget is not overdrawn, a known client can use its share: at least one of its
+	 * accounts may have an equal part of the share, or more.
 	 */
 	for (bo = borrowers; bo < borrowers + FUZZ_BORROWERS; bo++)
 		if (held - lent + taken <= loans && bo->bo_accounts &&

@@ -25,7 +25,7 @@ static void fuzz_paths_addr(const struct rpcrdma_addr *addr, u8 family,
 		CHECK(!addr->ad_bytes[i]);
 }
 
-/* Target paths: any text as a line. The same text with more blanks means the same. */
+/* Target paths: any text as a line. With a blank before and behind it, a line means the same. */
 void fuzz_paths(const u8 *data, size_t size)
 {
 	char *line = fuzz_exact(data, size);

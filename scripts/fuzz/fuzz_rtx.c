@@ -323,7 +323,7 @@ fuzz_rtx_arrival(struct fuzz_in *in, const struct rpcrdma_group *group,
 	return tx;
 }
 
-/* Check the error that answers a broken group. A Reply is never answered. */
+/* Check the error that answers a broken group. No error answers a Reply. */
 static void fuzz_rtx_refuse(const struct rpcrdma_group_end *end)
 {
 	struct rpcrdma_hdr hdr, about = {
@@ -499,7 +499,9 @@ static void fuzz_rtx_walk(struct rpcrdma_place *walk, u32 part, u64 before,
 	CHECK(!walk->gp_left);
 }
 
-/* Check that the SGEs suffice for each data part of an item, wherever the item begins in a page. */
+/* Check that the SGEs suffice for a data part (the placed data in one transmission), wherever in a
+ * page the item begins.
+ */
 static void fuzz_rtx_gather(u32 seg, struct fuzz_in *in)
 {
 	u32 page = fuzz_u8(in) % 2 ? 4096 : 65536, sges = fuzz_u8(in) % 40;

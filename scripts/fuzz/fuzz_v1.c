@@ -3,9 +3,9 @@
  * Version 1 messages. The decoders get any bytes. If one end encodes a message, the other end must
  * decode the same values.
  *
- * Lists that could be parsed are walked. An accepted Call is encoded and decoded again. It is
- * then answered, and the answer is decoded as a requester does it. An accepted Reply is compared
- * with a Call that it may belong to.
+ * Lists that could be parsed are walked. An accepted Call is encoded again, and the lists are
+ * decoded again. Then a Reply to the Call is encoded, and decoded as by a requester. An accepted
+ * Reply is compared with a Call that it may belong to.
  */
 
 #include <errno.h>

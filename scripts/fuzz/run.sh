@@ -6,8 +6,8 @@
 #   TARGET='<names>'  run only these targets (they are in fuzz.c)
 #   HEX=<bytes>       run only one input, as a failure prints it; needs a TARGET
 #   COVERAGE=y        afterwards, show the lines that no input reaches
-#   MERGE=y           afterwards, write scripts/fuzz/corpus anew: the smallest inputs that,
-#                     together with the messages of kunit/vectors*.h, reach all lines and
+#   MERGE=y           afterwards, write scripts/fuzz/corpus anew: a small set of inputs that,
+#                     together with the messages of kunit/vectors*.h, reaches all lines and
 #                     branches that any input has reached
 # All targets run at the same time for this number of seconds, and share the cores. With 0 they only
 # run the inputs that exist: those of kunit/vectors.h, kunit/vectors_rtx.h and scripts/fuzz/corpus, and those
