@@ -461,9 +461,9 @@ static void fuzz_plan_sends(const struct rpcrdma_plan_args *args,
 	       rtx->px_gather : 0));
 }
 
-/* A Call that is sent as a group (rtx.h). fg_hdr is the length of its first header without the words
- * of the extension. It depends on the form of the Reply. fg_item says whether the Call has an item,
- * and fg_place whether this item is placed.
+/* A Call that is sent as a group (rtx.h). fg_hdr is the length of its first header without the
+ * words of the extension. This length depends on the form of the Reply. fg_item says whether the
+ * Call has an item, and fg_place whether this item is placed.
  */
 struct fuzz_group {
 	u64	fg_hdr;

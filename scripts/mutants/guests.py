@@ -12,14 +12,14 @@ notice the mutant, as make test would:
     SURVIVED  all cases have passed: a test is missing, or the changed code is not needed
     BROKEN    the mutant does not compile, or none of the cases has run
 
-Each mutant prints one line, with the first case that failed and the reason. The last line has the sums. The status is
-0 if all mutants were noticed. Other output is in rpcrdma-mutants/guests-out below $TMPDIR, beside the copy of the
-tree in which all mutants are built.
+This program prints one line for each mutant, with the first case that failed and the reason. The last line has the
+sums. The status is 0 if all mutants were noticed. Other output is in rpcrdma-mutants/guests-out below $TMPDIR, beside
+the copy of the tree in which all mutants are built.
 
 NAME: only these mutants; may be shell patterns. --stale: only mutants that have not been noticed, among them those that
 were never run, and mutants whose verdict is older than the present text of the mutant or of a function that it
-changes. --list: print these mutants, and run nothing. --control: run the same cases, all of a guest in one run, with
-nothing broken. If one fails, the verdicts mean nothing.
+changes. --list: print these mutants, and run nothing. --control: run the same cases with nothing broken, and all cases
+of a guest in one run. If a case fails, the verdicts mean nothing.
 
 Each verdict is written to guests.results at once. --check runs no mutants, but checks that
     - each text to be changed occurs exactly once, and all files, cases and requirements exist

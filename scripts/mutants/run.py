@@ -17,8 +17,8 @@ The status is 1 if a survivor or an entry was printed. It is also 1 if the tests
 results would then mean nothing.
 
 FILE: only these sources. --changed: only lines that differ from that commit. --quick, for make check: a sample of the
-lines that the last commits have changed, and of all other lines; the sample depends on the commit. --tests prints the
-names of the unit tests that are used.
+mutants in the lines that the last commits have changed, and of those in each file; the sample depends on the commit.
+--tests prints the names of the unit tests that are used.
 """
 import argparse
 import concurrent.futures
@@ -81,8 +81,7 @@ def places(code, start, end):
     last = ""
     for m in TOKEN.finditer(code, start, end):
         t, a, b = m[0], m.start(), m.end()
-        # After a value, these four are operators with two operands: * and & do not belong to a
-        # type, and + and - are not a sign.
+        # After a value, the characters * & - + are operators with two operands, and not part of a type or a sign.
         binary = re.match(r"[\w)\]]", last[-1:]) and last not in ("return", "struct", "const", "sizeof")
         if t in SWAPS and (binary or t not in ("*", "&", "-", "+")):
             for other in SWAPS[t]:
@@ -191,7 +190,8 @@ def read_equivalent():
 
 def compile_to(out, source, *flags):
     """Compile a source. Returns the lines that have errors."""
-    # The value of a function without a return statement is undefined, so such a mutant means nothing.
+    # If a mutant removes a return statement, the value of the function is undefined, so the mutant means nothing.
+    # -Werror=return-type refuses it.
     done = subprocess.run([*CC, "-Werror=return-type", *flags, "-x", "c", "-", "-c", "-o", out], input=source,
                           capture_output=True, text=True, cwd=TOP / "net", check=False)
     wrong = {int(n) for n in re.findall(r"^<stdin>:(\d+):\d+: error", done.stderr, re.M)}
@@ -218,7 +218,7 @@ class Trial:
         self.checked = False
 
     def build(self, kind):
-        """A program of all sources without changes"""
+        """Build a program of all sources without changes"""
         flags = FLAGS[kind]
         list(self.pool.map(lambda f: subprocess.run(
             [*CC, "-w", *flags, "-c", f, "-o", self.object(f, kind)], check=True), self.sources))
@@ -327,8 +327,8 @@ def arguments():
 
 
 def choose(args, found, equivalent):
-    """The mutants to try, by file. Those in the list come first, so that another mutant with the same object code does
-    not count as a survivor."""
+    """The mutants to try, by file. Those in equivalent.list come first, so that another mutant with the same object code
+    does not count as a survivor."""
     if args.quick:
         names = sample(found)
     elif args.changed:

@@ -21,8 +21,8 @@ probes() {
 		awk -F, -v OFS=, '{ print $1, $2, $3, $4, $6 == "" ? $3 : $6, $5 }'
 }
 
-# kernel <form> [probe]: write the headers of a kernel that has the present or older form of each interface. Of the
-# interface of the last probe, it has neither.
+# kernel <form> [probe]: write the headers of a kernel that has the present or older form of each interface. If a probe is
+# given, the kernel has neither form of the interface of this probe.
 kernel() {
 	local name new_in new old_in old where what
 	rm -rf "$tmp/include"
@@ -36,7 +36,7 @@ kernel() {
 	done < <(probes)
 }
 
-# look: print the flags that the probes find out
+# look: print the compiler flags that include/compat/Kbuild chooses for this kernel
 look() {
 	printf 'srctree := %s\nsrc := %s\nLINUXINCLUDE := -Ikernel\ninclude $(src)/include/compat/Kbuild\nall:\n\t@echo $(LINUXINCLUDE)\n' \
 		"$tmp" "$tree" | make -s -f - all 2>&1

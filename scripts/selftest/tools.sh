@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Test rpcrdma-check and rpcrdma-stats on machines that the guests of the group admin cannot imitate: with another
 # distribution's directories, with Secure Boot, with a bond of IPoIB, with a server that is dead. This needs no guest: the
-# tools are copied, their paths lead to a directory of the test, and the commands that they start are stubs. Each test
-# runs with dash, with bash and with the shell and the programs of busybox.
+# tools are copied, their paths lead to a directory of the test, and the commands that they start are stubs. Most tests
+# run with dash, with bash, and with the shell and the programs of busybox.
 # Prints "ok <name>" or "not ok <name> <why>" for each test. The status is 1 if any failed.
 #
 # usage: tools.sh [test...]
@@ -157,7 +157,7 @@ test_not-enrolled() {
 	quiet server
 }
 
-# --- the log: what it says may be over ---
+# --- the log, which may report a state that has ended ---
 test_wrong-kernel() {
 	stub dmesg 'echo "rpcrdma: the server is off: this kernel has others"'
 	quiet server
@@ -196,8 +196,8 @@ test_registration() {
 	stub dmesg 'echo "rpcrdma: mlx5_9 cannot register memory as NFS/RDMA needs it"'
 	notes old-device client "$line"
 }
-# Interfaces above that of a device: a child of IPoIB, a bond over IPoIB, one over RoCE, which RDMA
-# cannot use, and one over iWARP, which it can
+# Interfaces above that of a device: a child of IPoIB, a bond over IPoIB, a bond over RoCE, which RDMA
+# cannot use, and a bond over iWARP, which RDMA can use
 test_above() {
 	interface ib0.8001 7 32 2
 	interface eth0 2 32
@@ -392,7 +392,7 @@ test_stats-unloaded() {
 	shows 1 '"loaded": false' --json
 	json 'd == {"loaded": False}'
 }
-# The module is unloaded while it is read.
+# The module is unloaded while rpcrdma-stats reads its counters.
 test_stats-race() {
 	: >"$root/sys/kernel/debug/rpcrdma/counters"
 	shows 0 '"counters": {' --json
@@ -423,7 +423,7 @@ test_output() {
 }
 
 # --- everything ---
-# The manual page has each word.
+# rpcrdma-check.8 has each word that rpcrdma-check prints in brackets, and each counter that rpcrdma-check reads exists.
 test_words() {
 	local word missing=
 	for word in $(grep -oE '\b(wrong|note) [a-z-]+ ' "$tree/scripts/package/rpcrdma-check" | cut -d' ' -f2 | sort -u); do

@@ -120,7 +120,7 @@ test_install-key() {
 
 need() { bash -c ". '$tree/scripts/lab/host.sh'; need_packages $1" >"$tmp/out" 2>&1 </dev/null; }
 
-# A run that was killed removes nothing, but the next run does.
+# A run that was killed leaves its policy-rc.d. The next run removes the file.
 test_install-killed() {
 	local pid pids
 	stubs
