@@ -52,7 +52,9 @@ static void rpcrdma_conn_expect(struct kunit *test,
 	KUNIT_EXPECT_EQ(test, fx->cf_lost, state == RPCRDMA_CONN_DOWN);
 }
 
-/* The CM flushes the Receives before it reports that the peer has refused the connection. */
+/* If the peer refuses the connection, the CM flushes the Receives before it reports the refusal.
+ * The error that is kept must be the refusal.
+ */
 static void rpcrdma_conn_keeps_refusal(struct kunit *test)
 {
 	struct rpcrdma_conn_fixture *fx = rpcrdma_conn_kunit_make(test, true);

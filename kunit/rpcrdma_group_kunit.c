@@ -17,7 +17,7 @@
 
 #define XID	RPCRDMA_KUNIT_XID
 
-/* Limits of a receiver that accepts all Calls and Replies of vectors_rtx.h. They are the RTX of
+/* Limits of a receiver that accepts all Calls and Replies of vectors_rtx.h: the property RTX of
  * vec_rtx_connprop_server, and the largest number of Receives (rtx_replies) that a Call offers.
  */
 static const struct rpcrdma_group_limits rpcrdma_group_vector_limits = {
@@ -875,7 +875,7 @@ static void rpcrdma_group_replies_lost(struct kunit *test)
 	rpcrdma_group_expect_end(&run, 0, 7, true, RPCRDMA_BAD_GROUP);
 	KUNIT_EXPECT_TRUE(test, run.step.gs_close);
 
-	/* A Reply group in which a transmission comes twice is swallowed, too */
+	/* If a transmission of a Reply group comes twice, the rest of this group is swallowed, too */
 	run.closed = false;
 	rpcrdma_group_send(&run, 8, true, 3, 0);
 	rpcrdma_group_send(&run, 8, true, 3, 1);

@@ -680,8 +680,8 @@ static void rpcrdma_size_server_refuses(struct kunit *test)
 						  &sizes), 0);
 }
 
-/* The completion queues have an entry for each entry of send queue and receive queue. If these
- * are together more than dc_max_cqe, there are fewer requests.
+/* The completion queues have an entry for each entry of the send queue and of the receive queue. If
+ * the sum of these entries would exceed dc_max_cqe, there are fewer requests.
  */
 static void rpcrdma_size_server_cqe(struct kunit *test)
 {

@@ -102,8 +102,9 @@ static const u8 vec_v1_nomsg_pz[52] = {
 };
 
 /*
- * Version 1 ERR_VERS of a server that speaks only version 1 (as Linux does), in answer to
- * a version 2 message. rdma_vers repeats that of the message. There is no rdma_flags word.
+ * Version 1 ERR_VERS of a server that speaks only version 1 (as the in-tree server of Linux does),
+ * in answer to a version 2 message. rdma_vers is that of the refused message. There is no
+ * rdma_flags word.
  */
 static const u8 vec_v1_err_vers[28] = {
 	0x11, 0x22, 0x33, 0x44, 0x00, 0x00, 0x00, 0x02,
