@@ -976,7 +976,9 @@ static void fuzz_budget_check(const struct rpcrdma_budget *budget,
 		room = rpcrdma_account_room(budget, ac);
 		excess = rpcrdma_account_excess(budget, ac);
 		CHECK(!room || ac->ba_known);
-		/* What this account may still borrow does not overdraw the budget. */
+		/* If the budget is not overdrawn, what this account may still borrow does not
+		 * overdraw it.
+		 */
 		CHECK(held - lent + taken > loans || held + room <= loans);
 		CHECK(bo->bo_lent >= share || room <= loans);
 		CHECK(!room || !excess);

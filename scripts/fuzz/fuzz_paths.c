@@ -64,8 +64,8 @@ void fuzz_paths(const u8 *data, size_t size)
 }
 
 /* Target path: a connection whose paths fail and work in any order. It uses its first path
- * (rpcrdma_path_home()) unless that has failed lately. While one attempt after the other fails,
- * the connection tries all paths before it tries one of them again.
+ * (rpcrdma_path_home()) unless this path is avoided after a failure. While one attempt after the
+ * other fails, the connection tries all paths before it tries one of them again.
  */
 void fuzz_path(const u8 *data, size_t size)
 {

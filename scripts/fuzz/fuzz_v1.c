@@ -488,7 +488,7 @@ void fuzz_v1_error(const u8 *data, size_t size)
 	CHECK(hdr.hd_credit == (credit ? credit : 1));
 	CHECK(hdr.hd_err == (chunk ? RPCRDMA1_ERR_CHUNK : RPCRDMA1_ERR_VERS));
 	CHECK(chunk || (hdr.hd_vers_low == low && hdr.hd_vers_high == high));
-	/* An error never leads to an error (V1-ERR-23) */
+	/* A responder drops an error of version 1 (V1-ERR-23), and refuses other versions */
 	CHECK(rpcrdma1_decode_call(buf, len, 0, &hdr) ==
 	      (vers == RPCRDMA_VERS_1 ? RPCRDMA_DISCARD_ERROR :
 	       RPCRDMA_BAD_VERS));
