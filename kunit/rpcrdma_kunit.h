@@ -12,7 +12,9 @@
 
 #include <rpcrdma/wire.h>
 
-/* The XID of the messages of vectors.h. The backward Call and the CONNPROPs have other XIDs. */
+/* The XID of the messages of vectors.h and vectors_rtx.h. Only the backward Call and the CONNPROPs
+ * have other XIDs.
+ */
 #define RPCRDMA_KUNIT_XID	0x11223344u
 
 #define RPCRDMA_KUNIT_BUF_LEN	65536u
