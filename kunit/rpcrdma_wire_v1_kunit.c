@@ -607,7 +607,7 @@ static const struct rpcrdma_v1_words_case rpcrdma_v1_bad_call_cases[] = {
 	}, {
 		.desc = "version 3",
 		.bytes = 36, .verdict = RPCRDMA_BAD_VERS,
-		.words = { XID, 3, 1, 4 },
+		.words = { XID, 3, 1, 5 },
 	}, {
 		.desc = "version 4294967295",
 		.bytes = 28, .verdict = RPCRDMA_BAD_VERS,
@@ -628,6 +628,14 @@ static const struct rpcrdma_v1_words_case rpcrdma_v1_bad_call_cases[] = {
 		.desc = "RDMA_ERROR with a wild code",
 		.bytes = 64, .verdict = RPCRDMA_DISCARD_ERROR,
 		.words = { XID, 1, 1, 4, 99 },
+	}, {
+		.desc = "an error of version 2",
+		.bytes = 24, .verdict = RPCRDMA_DISCARD_ERROR,
+		.words = { XID, 2, 1, 4, 1, 7 },
+	}, {
+		.desc = "ERR_VERS that repeats version 3",
+		.bytes = 28, .verdict = RPCRDMA_DISCARD_ERROR,
+		.words = { XID, 3, 1, 4, 1, 1, 1 },
 	}, {
 		.desc = "procedure 5",
 		.bytes = 36, .verdict = RPCRDMA_BAD_PROC,

@@ -328,6 +328,10 @@ static const struct rpcrdma_v2_words_case rpcrdma_v2_server_cases[] = {
 		.code = RPCRDMA2_ERR_VERS, .arg = 1,
 		.words = { XID, 3, 1, 0xffffffff },
 	}, {
+		.desc = "an error of version 3",
+		.bytes = 36, .verdict = RPCRDMA_DISCARD_ERROR,
+		.words = { XID, 3, 1, 4, 2 },
+	}, {
 		.desc = "type 2",
 		.bytes = 44, .verdict = RPCRDMA_BAD_PROC,
 		.code = RPCRDMA2_ERR_INVAL_HTYPE,

@@ -217,13 +217,15 @@ enum rpcrdma_verdict rpcrdma1_decode_call(const void *buf, u32 len,
 
 	if (!rpcrdma_form_get_fixed(&in, hdr))
 		return RPCRDMA_DISCARD_SHORT;
-	if (hdr->hd_vers != RPCRDMA_VERS_1)
-		return RPCRDMA_BAD_VERS;
-	/* These two types are dropped, whether they are complete or not */
-	if (hdr->hd_proc == RPCRDMA1_DONE)
-		return RPCRDMA_DISCARD_DONE;
+	/* An error is never answered by an error. All versions have the same type for errors
+	 * (RFC 8166 7), so this is checked before the version.
+	 */
 	if (hdr->hd_proc == RPCRDMA1_ERROR)
 		return RPCRDMA_DISCARD_ERROR;
+	if (hdr->hd_vers != RPCRDMA_VERS_1)
+		return RPCRDMA_BAD_VERS;
+	if (hdr->hd_proc == RPCRDMA1_DONE)
+		return RPCRDMA_DISCARD_DONE;
 	if (len < RPCRDMA1_HDR_MIN)
 		return RPCRDMA_DISCARD_SHORT;
 	if (hdr->hd_proc > RPCRDMA1_MSGP ||

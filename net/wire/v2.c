@@ -437,6 +437,9 @@ enum rpcrdma_verdict rpcrdma2_decode_call(const void *buf, u32 len,
 	enum rpcrdma_verdict verdict;
 
 	verdict = rpcrdma2_decode_by(rpcrdma2_types, buf, len, 0, accept, hdr);
+	/* An error of another version is not answered by an error, either */
+	if (verdict == RPCRDMA_BAD_VERS && hdr->hd_proc == RPCRDMA2_ERROR)
+		return RPCRDMA_DISCARD_ERROR;
 	return !verdict && hdr->hd_response ? RPCRDMA_BACKWARD_REPLY : verdict;
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_decode_call);

@@ -278,7 +278,7 @@ def flags(b):
     want(results(c.nfs(NULL, b"", flags=0xfffffffe)).at == 24, "NULL")
 
 
-# Covers: V2-HDR-13 V2-HDR-08 V2-HDR-12 V2-BC-05 V2-ERR-27 V2-TYP-13 V2-ERR-03
+# Covers: V2-HDR-13 V2-HDR-08 V2-HDR-12 V2-BC-05 V2-ERR-27 V2-TYP-13 V2-ERR-03 V1-ERR-23
 @case("v2-messages", "F_RESPONSE and msg_type disagree; answers to nothing")
 def directions(b):
     c = connect(b)
@@ -288,7 +288,8 @@ def directions(b):
                     prefix(xid, ERROR) + words(2), prefix(xid, ERROR, flags=1) + words(2),
                     prefix(xid, ERROR, flags=1) + words(7, 1), prefix(xid, ERROR, flags=1) + words(77),
                     connprop(xid, size(1024), flags=1), connprop(xid, size(1), flags=1),
-                    prefix(xid, 77, flags=1), words(xid, 2, 1, ERROR, 1, 1, 1), words(xid, 1, 1, ERROR, 2)):
+                    prefix(xid, 77, flags=1), words(xid, 2, 1, ERROR, 1, 1, 1), words(xid, 1, 1, ERROR, 2),
+                    words(xid, 3, 1, ERROR, 0, 7), words(xid, 3, 1, ERROR, 1, 1, 1)):
         c.conn.send(message)
         want(c.silent(), f"{message.hex()} is answered")
         c.works()
