@@ -11,6 +11,7 @@
 # Limit: 2400
 # Quick: none
 # Second: none
+# Debian: rxe
 . "$TOP/scripts/tests/cases.sh"
 
 NEAR=/sys/module/rpcrdma/parameters/near_node
