@@ -4,9 +4,10 @@
 
 Print the leaked objects that our module allocated, at any address where it was loaded. Status 1 if
 there are any.
-Each line of PLACES has jiffies, and the addresses of the module's first and last function at that time. After
-the module is unloaded, its functions are only addresses in a trace, and another module may be loaded at the
-same place.
+Each line of PLACES has the jiffies, and the addresses that the module's first and last function had
+at that time (module_place() in lib.sh writes it). After the module was unloaded, a backtrace has only
+the addresses of its functions. An object is also compared by its time, because another module may
+have been at these addresses before.
 """
 import re
 import sys

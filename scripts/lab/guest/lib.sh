@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Functions that a job in a guest may call. They start a provider, the module and a server, mount, and run test
-# cases. Environment (from /lab/env): TOP LAB ROLE KERNEL PROVIDER MODULE. A guest that is alone is its own server, with
-# the address $SERVER.
+# Functions that a job in a guest may call. They start a provider, the module and a server, mount,
+# and run test cases. Environment (from /lab/env): TOP LAB ROLE KERNEL PROVIDER MODULE. A single
+# guest is its own server. The server's address is $SERVER.
 
 # In an emulated guest with all checkers, each start of a program takes a long time. So these
 # functions use bash built-ins where they can.
@@ -43,8 +43,8 @@ gone() { ! grep -qs '^State:.[^XZ]' "/proc/$1/status"; }
 
 # --- network and provider -----------------------------------------------------
 
-# Make a veth pair with the server's addresses on one end, because the guest is its own peer. An earlier group may have
-# made the pair and the provider's link already.
+# Make a veth pair with the server's addresses on one end, because the guest is its own peer. An
+# earlier group in this guest may have made the pair already.
 net_alone() {
 	RDMA_NETDEV=ve0
 	[ ! -e /sys/class/net/ve0 ] || return 0
@@ -72,8 +72,8 @@ net_macvlan() {
 	ip link add link "vec$1" name "eth$1" type macvlan mode passthru
 }
 
-# Configure the network between two guests. In about one boot of 25, this network does not work.
-# Then fail here, before any case.
+# Configure the network between two guests. In about one boot of 25, this network does not work. The
+# job then fails here, before any case runs.
 net_pair() {
 	local me=1 peer=2 um=
 	[ "$ROLE" = server ] || { me=2; peer=1; }
@@ -103,9 +103,9 @@ provider_down() {
 	rdma link delete lab0
 	case $PROVIDER in
 	rxe) rmmod rdma_rxe ;;
-	# With lockdep, each TCP socket of siw holds the module. A closed socket remains until the peer has
-	# acknowledged its data. After a silent network, that takes until TCP's next retransmission, which may be
-	# long.
+	# With lockdep, each TCP socket of siw holds a reference of the module siw. A closed socket remains
+	# until the peer has acknowledged its data. After a time without a network, this happens only at
+	# TCP's next retransmission, which may be a minute away.
 	siw) until_true 120 rmmod siw ;;
 	esac
 }
@@ -154,8 +154,8 @@ counter() {
 
 # --- server and client --------------------------------------------------------
 
-# export_mount: mount the file system that is exported, which is in memory. The tmpfs of 6.1 has no extended attributes of
-# users, so there an ext4 is exported, whose image is in a tmpfs.
+# export_mount: mount the file system to be exported, which is in memory. The tmpfs of 6.1 has no
+# user xattrs, so on 6.1 the file system is an ext4 whose image is in a tmpfs.
 export_mount() {
 	local image=/run/export/image size
 	if [ "$KERNEL" != debian-6.1 ]; then
@@ -192,16 +192,18 @@ server_up() {
 	mounted /proc/fs/nfsd || mount -t nfsd nfsd /proc/fs/nfsd
 	mounted /var/lib/nfs/rpc_pipefs || mount -t rpc_pipefs pipefs /var/lib/nfs/rpc_pipefs
 	pidof -q rpcbind || rpcbind -w
-	# If a client comes in the first second of the guest, nfsd notes the time 0, and takes the client for expired.
+	# nfsd sets the time of an expired client to 0. In the guest's first second, the present time is
+	# also 0, and a new client would look expired.
 	until_true 5 grep -q '^[1-9]' /proc/uptime || die "the clock stands still"
 	tune "${GRACE:-10}" /proc/fs/nfsd/nfsv4gracetime
 	tune "${LEASE:-10}" /proc/fs/nfsd/nfsv4leasetime
-	# During its own grace period of 50 seconds, the lock manager keeps nfsd from granting delegations.
+	# During the grace period of the lock manager (lockd), 50 seconds by default, nfsd grants no
+	# delegations.
 	tune 1 /proc/sys/fs/nfs/nlm_grace_period
 	[ -z "${MAX_BLOCK:-}" ] || tune "$MAX_BLOCK" /proc/fs/nfsd/max_block_size
 	exportfs -o rw,no_root_squash,insecure,fsid=0,no_subtree_check "*:$EXPORT"
 	pidof -q rpc.mountd || rpc.mountd
-	# Without nfsdcld, nfsd waits ten seconds for a program that remembers its clients.
+	# Without nfsdcld, which keeps the list of clients, nfsd waits ten seconds for it.
 	pidof -q nfsdcld || nfsdcld -p /var/lib/nfs/rpc_pipefs
 	rpc.nfsd "$threads"
 	# Unless clients have state to reclaim, end the grace period, so that the first OPEN need not wait.
@@ -228,12 +230,11 @@ nfs_mount() {
 
 nfs_umount() { umount "${1:-$MNT}"; }
 
-# xprt_field <number> [mount point]: print a field of the "xprt: rdma" line in mountstats. The word
-# rdma is field 0. Field 3 is the number of connects, 6 of messages sent, 7 of Replies, 11 of Read
-# chunks, 12 of Write chunks, 13 of Reply chunks. With our module, 14 is the number of bytes in Read
-# chunks, and 15 of bytes that the server has written to Write and Reply chunks
-# (xprt_rdma_print_stats()). The result is the sum over all connections of the mount.
-# xprt_line [mount point]: print these lines, one for each connection
+# xprt_line [mount point]: print the "xprt: rdma" lines in mountstats, one for each connection
+# xprt_field <number> [mount point]: print a field of these lines, summed over all connections of
+# the mount. The word rdma is field 0. Field 3 counts connects, 6 messages sent, 7 Replies, 11 Read
+# chunks, 12 Write chunks, and 13 Reply chunks. With our module, 14 counts bytes in Read chunks, and
+# 15 bytes that the server has written to Write and Reply chunks (xprt_rdma_print_stats()).
 xprt_line() {
 	local lines=() line at=
 	mapfile -t lines </proc/self/mountstats
@@ -298,7 +299,7 @@ case_run() {
 	verdict "case $word $name $((SECONDS - t0)) $reason"
 	note "$word $name $reason"
 	[ "$word" != "not ok" ] || { awk '/^device / { at = $5 } /xprt:.*rdma/ { print at ": " $0 }' /proc/self/mountstats; counters; } >>"$log" || true
-	# Unmount everything, so that this failure does not make the next case fail.
+	# Unmount all NFS mounts, so that this failure does not make the next case fail.
 	[ "$word" != "not ok" ] || awk '$3 ~ /^nfs4?$/ { print $2 }' /proc/mounts | while read -r at; do
 		umount -f "$at" 2>/dev/null || true
 		umount -l "$at" 2>/dev/null || true
@@ -387,7 +388,8 @@ case_clean() {
 	[ "$ROLE" = client ] || server_down
 	[ -e /sys/module/rpcrdma ] || die "the module is not loaded"
 	module_place
-	# sunrpc destroys the transport of a finished mount in a work item.
+	# sunrpc destroys the transport of a finished mount in a work item, so the module may still be in
+	# use for a moment.
 	until_true 10 rmmod rpcrdma || module_stays
 	provider_down
 }
