@@ -46,9 +46,9 @@ set_apart() {
 	echo "$(($(counter client_connects) - all)) $(($(counter client_v2_connects) - second))" >>/run/other-version
 }
 
-# same_version: check that the earlier cases have used the version that version_here() prints, or version 1 if the
-# server runs the in-tree module. If no answer to an offer of version 2 comes in time, the client connects again with
-# version 1, so one connection in ten may use version 1.
+# same_version: check that the earlier cases have used the version that version_here() prints, or
+# version 1 if the server runs the in-tree module. If no answer to an offer of version 2 comes in
+# time, the client connects again with version 1, so up to one connection in ten may use version 1.
 same_version() {
 	local all second a s version
 	[ "$MODULE" = ours ] || skip "the in-tree module has one version"
@@ -83,8 +83,8 @@ fio_verify() {
 
 FAIL_SUNRPC=/sys/kernel/debug/fail_sunrpc
 
-# break_next <client|server>: let that end close a connection at its next message (CONFIG_FAIL_SUNRPC). The end must be
-# in this guest.
+# break_next <client|server>: let that end close a connection at its next message
+# (CONFIG_FAIL_SUNRPC). Must run in the guest of that end.
 break_next() {
 	echo 0 >$FAIL_SUNRPC/times
 	tune Y $FAIL_SUNRPC/ignore-cache-wait
@@ -375,8 +375,9 @@ ice_is() { [ "$(md5sum <$MNT/data)" = "$1" ]; }
 late_writes() { on_server counter server_rdma_write_wrs; }
 later_writes() { [ "$(late_writes)" -gt "$1" ]; }
 
-# Processes that wait for a READ, a WRITE or a READDIR end at once when they are killed. Their memory is fenced,
-# and late RDMA Reads and Writes of the server cannot access it (KASAN would report them in freed pages).
+# Processes that wait for a READ, a WRITE or a READDIR end at once when they are killed. The client
+# invalidates the regions of their RPCs, so late RDMA Reads and Writes of the server cannot access
+# the memory. (siw and rxe copy with the CPU, so KASAN would report accesses to freed pages.)
 killed() {
 	local i pids=() keeper given_up fenced connects late sum t0
 	on_server ice_up 1

@@ -23,7 +23,8 @@ without_targets() {
 	echo "$pages" >$PAGES
 }
 
-# targets_exist: can the server's Receives have targets? A target is a page of the kernel, and has 4096 bytes.
+# targets_exist: can the server's Receives have targets? A target is one page, and must have 4096
+# bytes.
 targets_exist() { [ "$(awk '/^KernelPageSize:/ { print $2; exit }' /proc/self/smaps)" = 4 ]; }
 
 # version_here: print the highest version of the protocol for this kernel and provider. A group that calls this
@@ -301,7 +302,7 @@ hostile() {
 	[ "$MODULE" = ours ] || skip "the in-tree module takes some of these in its own way"
 	[ -e /lab/peer.so ] || die "peer.c does not compile (librdmacm-dev?): $(tail -n 1 /lab/log/peer.log)"
 	[ -e $lib ] || cp /lab/peer.so $lib
-	# Hand-made clients do not expect a grant to shrink (G-39).
+	# The test programs do not expect the server to take credits back (G-39). 0 turns that off.
 	tune 0 /sys/module/rpcrdma/parameters/review_time
 	KERNEL=$KERNEL PROVIDER=$PROVIDER PEER_LIB=$lib \
 		python3 -S "$TOP/scripts/tests/peers/hostile_$1.py" "$2" "${PART:-}" >"$out" 2>&1 || {
@@ -387,16 +388,18 @@ for t in threads: t.join()' $MNT
 # in-tree module
 credits_granted() { cat $DEBUG/client/* 2>/dev/null | awk '$1 == "credits_granted" { n = $2 } END { print n ? n : 999 }'; }
 
-# volley: hand over 48 small WRITEs to the kernel at once, wait for the Replies, and repeat that a few times. A crowd() of
-# threads in a slow guest has only some of its Calls in flight at one time.
+# volley: hand over 48 small WRITEs to the kernel at once, wait for the Replies, and repeat that a
+# few times. crowd() is not enough for this: in a slow guest, only some of its threads have a Call
+# in flight at the same time.
 volley() {
 	fio --output=/tmp/volley.out --name=volley --directory=$MNT --size=24k --bs=512 --rw=randwrite --direct=1 \
 		--ioengine=libaio --iodepth=48 --iodepth_batch_submit=48 --iodepth_batch_complete_min=48 --loops=4 --unlink=1 ||
 		die "fio: $(tail -n 3 /tmp/volley.out)"
 }
 
-# credited <number>: make requests until the server grants at least this many credits. From then on, it takes no credits
-# back (G-39): a slow guest may need few for some time, though the case will need them all.
+# credited <number>: make requests until the server grants at least this many credits. Meanwhile and
+# afterwards, the server takes no credits back (G-39). Otherwise it might take back credits that a
+# slow guest does not use for some time, though the case will need them all.
 credited() {
 	local turns
 	on_server tune 0 /sys/module/rpcrdma/parameters/review_time
@@ -407,7 +410,7 @@ credited() {
 	die "$(credits_granted) credits after $turns volleys, not $1"
 }
 
-# calls <number>: make so many Calls, one after the other
+# calls <number>: make this number of READ Calls, one after the other
 calls() {
 	python3 -I -S -c '
 import os, sys
@@ -422,8 +425,9 @@ is_connected() { grep -qx 'state up' $DEBUG/server/*; }
 # has told it that the connection is established.
 wait_connected() { until_true 20 is_connected || die "no connection to lose: $(cat $DEBUG/server/*)"; }
 
-# at_once <file> <bytes> <number>: start this number of WRITEs at once, and wait for them. WRITE i consists of bytes i.
-# The file is open before anything is sent. /tmp/at-once tells when the WRITEs begin.
+# at_once <file> <bytes> <number>: start this number of WRITEs at once, and wait for them. Each byte
+# of WRITE number i is i. The file is opened before anything is sent. /tmp/at-once has a line as
+# soon as the WRITEs begin.
 at_once() {
 	python3 -I -S -c '
 import mmap, os, sys, threading

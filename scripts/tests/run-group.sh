@@ -5,13 +5,14 @@
 # outside all cases, invalid traffic in a capture.
 #
 # usage: run-group.sh KERNEL PROVIDER GROUP
-# A group is scripts/tests/groups/<group>.sh. Several groups with one guest can share it, one after the other: GROUP
-# is then <group>+<group>... For two guests GROUP is <group>[:<role>]. The role (client or server) is the end that
-# runs our module; without a role both ends do. A group without guests is a program that runs on the host. The header
-# "Cmdline" of a group's file has parameters for the command line of the guest's kernel. GUEST_CPUS is the number of
-# processors of a guest (by default 2 with KVM, 1 without). The header "Nodes" gives a PC so many NUMA nodes of one
-# processor each. The header "Qemu" has more arguments for QEMU. If LEAKS is set and empty, the guest boots without
-# kmemleak.
+# A group is scripts/tests/groups/<group>.sh. Several groups with one guest can share it, one after
+# the other: GROUP is then <group>+<group>... For two guests GROUP is <group>[:<role>]. The role
+# (client or server) is the end that runs our module; without a role both ends do. A group without
+# guests is a program that runs on the host. The header "Cmdline" of a group's file has parameters
+# for the command line of the guest's kernel. GUEST_CPUS is the number of processors of a guest (by
+# default 2 with KVM, 1 without). The header "Nodes" is the number of NUMA nodes of a guest that is
+# a PC; each node has one processor. The header "Qemu" has more arguments for QEMU. If LEAKS is set
+# and empty, the guest boots without kmemleak.
 # Prints "ok|not ok|skip <kernel>/<provider>/<case> (<seconds> s) <reason>".
 . "$(dirname "$0")/../lab/guest.sh"
 
@@ -89,10 +90,10 @@ last_words() {
 		tr -d '\r' <"$dir/$1.console" | tac | sed '/lab: begin case/q' | tac | sed -n '/BUG: \|Oops\|general protection\|WARNING: \|Kernel panic/,$p'
 }
 
-# After two kinds of failure, the cases without a verdict run again, but only once. First, the emulation sometimes fails
-# at boot, with an int3 or with flags that no processor has. A panic counts as a failure of the emulation only if no
-# case had begun and our module was not loaded. Second, the kernel of the guest with the in-tree module may die in a way
-# that deaths.list describes.
+# After two kinds of failure, the cases without a verdict run again, but only once. First, QEMU's
+# emulation sometimes makes a guest panic at boot, for example with an int3 exception. A panic
+# counts as such a failure only if no case had begun and our module was not loaded. Second, the
+# kernel of the guest with the in-tree module may die in a way that deaths.list describes.
 # again_for: if the group is to be run again, print the guest's role and the reason.
 again_for() {
 	local console role k p g words last
@@ -137,8 +138,9 @@ fell_with_other() {
 	done
 }
 
-# show [role]: print the verdicts that come on stdin. A report of the guest's kernel during a case makes that case
-# fail. If GROUP has a role, each name gets group and role as a prefix, because both roles have the same names.
+# show [role]: print the verdicts that come on stdin. A report of the guest's kernel during a case
+# makes that case fail. If GROUP has a role, each name gets group and role as a prefix, because the
+# group has the same cases with either role.
 show() {
 	local word name sec reason line report
 	while read -r line; do
@@ -289,12 +291,14 @@ guest_run_dir "$dir" "$kernel" "$provider" T="${T:-*}" CACHE="$CACHE" GROUPS_HER
 	ROUNDS="${ROUNDS:-}" VERSION="${VERSION:-}" PATIENCE="$PATIENCE" \
 	DONE="${DONE:-}" "${extra[@]}"
 : >"$dir/shown"
-# Compile on the host: in a guest it takes seconds, and each set of hostile cases needs the library.
+# Compile peer.c on the host. In a guest this takes seconds, and each set of hostile cases needs the
+# library.
 if [[ $group == *hostile* || $group == *siege* || $group == *many* ]] &&
 	! cc -O1 -shared -fPIC -o "$dir/peer.so" "$TOP/scripts/tests/peers/peer.c" -lrdmacm -libverbs 2>"$dir/log/peer.log"; then
 	result 'not ok' "$label-peer" 0 "peer.c does not compile: $(grep -m 1 error "$dir/log/peer.log" || tail -n 1 "$dir/log/peer.log") [$dir/log/peer.log]"
 fi
-# A module for the guest, with the name of its group. (The module p2p needs a kernel with P2PDMA.)
+# Build the module gpu or p2p for the group of this name. (p2p can be built only for a kernel with
+# P2PDMA.)
 for helper in gpu p2p; do
 	[[ $group == *$helper* ]] || continue
 	[ $helper != p2p ] || grep -q '^CONFIG_PCI_P2PDMA=y' "$(kernel_kdir "$kernel")/.config" || continue

@@ -5,9 +5,9 @@
 Print the leaked objects that our module allocated, at any address where it was loaded. Status 1 if
 there are any.
 Each line of PLACES has the jiffies, and the addresses that the module's first and last function had
-at that time (module_place() in lib.sh writes it). After the module was unloaded, a backtrace has only
-the addresses of its functions. An object is also compared by its time, because another module may
-have been at these addresses before.
+at that time (written by module_place() in lib.sh). After the module was unloaded, a backtrace has
+only the addresses of its functions. The time of an object is compared as well, because another
+module may have been at these addresses before.
 """
 import re
 import sys

@@ -103,9 +103,9 @@ provider_down() {
 	rdma link delete lab0
 	case $PROVIDER in
 	rxe) rmmod rdma_rxe ;;
-	# With lockdep, each TCP socket of siw holds a reference of the module siw. A closed socket remains
-	# until the peer has acknowledged its data. After a time without a network, this happens only at
-	# TCP's next retransmission, which may be a minute away.
+	# With lockdep, each TCP socket of siw holds a reference of the module siw. A closed socket
+	# remains until the peer has acknowledged its data. After a time without a network, this
+	# happens only at TCP's next retransmission, which may be a minute away.
 	siw) until_true 120 rmmod siw ;;
 	esac
 }
@@ -192,8 +192,8 @@ server_up() {
 	mounted /proc/fs/nfsd || mount -t nfsd nfsd /proc/fs/nfsd
 	mounted /var/lib/nfs/rpc_pipefs || mount -t rpc_pipefs pipefs /var/lib/nfs/rpc_pipefs
 	pidof -q rpcbind || rpcbind -w
-	# nfsd sets the time of an expired client to 0. In the guest's first second, the present time is
-	# also 0, and a new client would look expired.
+	# nfsd sets the time of an expired client to 0. In the guest's first second, the present
+	# time is also 0, and a new client would look expired.
 	until_true 5 grep -q '^[1-9]' /proc/uptime || die "the clock stands still"
 	tune "${GRACE:-10}" /proc/fs/nfsd/nfsv4gracetime
 	tune "${LEASE:-10}" /proc/fs/nfsd/nfsv4leasetime
@@ -388,8 +388,8 @@ case_clean() {
 	[ "$ROLE" = client ] || server_down
 	[ -e /sys/module/rpcrdma ] || die "the module is not loaded"
 	module_place
-	# sunrpc destroys the transport of a finished mount in a work item, so the module may still be in
-	# use for a moment.
+	# sunrpc destroys the transport of a finished mount in a work item, so the module may still
+	# be in use for a moment.
 	until_true 10 rmmod rpcrdma || module_stays
 	provider_down
 }
