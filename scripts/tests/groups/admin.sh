@@ -11,15 +11,16 @@ TOOL=$TOP/scripts/package/rpcrdma-check
 STATS=$TOP/scripts/package/rpcrdma-stats
 HERE="$SERVER:/"
 
-# The guest sees the files of the host. Empty them, so that the cases do not depend on them.
+# The guest sees the host's configuration files through an overlay. Empty them there, so that the
+# cases do not depend on them.
 before_case() {
 	local f
 	for f in /etc/nfs.conf /etc/nfsmount.conf /etc/exports /etc/fstab; do : >$f; done
 	rm -rf /etc/nfs.conf.d /etc/nfsmount.conf.d /etc/exports.d
 }
 
-# complains <words> <argument>...: rpcrdma-check must complain about exactly these words, in this order, and name a
-# command for each. Without words, nothing may be wrong.
+# complains <words> <argument>...: rpcrdma-check must report exactly the problems with these words,
+# in this order, and name a command for each. Without words, nothing may be wrong.
 complains() {
 	local words=$1 out rc=0 seen
 	shift
@@ -121,7 +122,7 @@ case_check-device() {
 	ip link set du0 up
 	until_true 10 grep -q ACTIVE /sys/class/infiniband/lab1/ports/1/state || die "lab1 is not active"
 	complains no-address server
-	# Another device has one.
+	# When another device has an address, this is only a note.
 	device_add
 	until_true 10 grep -q ACTIVE /sys/class/infiniband/lab0/ports/1/state || die "lab0 is not active"
 	notes no-address server
@@ -193,8 +194,8 @@ case_check-route() {
 		"198.51.100.1:/ $MNT nfs proto=rdma" "nosuchhost:/ $MNT nfs proto=rdma"
 }
 
-# The interface has an MTU of 9000, and that of the host at the other end has 1500. Small packets arrive. For siw, which
-# uses TCP, the two ends agree on a size.
+# The interface has an MTU of 9000, but the interface at the other end has 1500, so only small
+# packets arrive. siw uses TCP, which chooses segments that arrive, so this is only a note for siw.
 case_check-mtu() {
 	ip netns add far
 	trap 'ip netns del far; ip link del mt0 2>/dev/null || true' EXIT
@@ -210,7 +211,7 @@ case_check-mtu() {
 		complains mtu client "10.6.0.2:/ $MNT nfs proto=rdma" >/tmp/noted
 		cat /tmp/noted
 		grep -q 'packets of 1500 bytes do' /tmp/noted || die "it does not say what arrives"
-		# This is enough for 4096 bytes of data and their headers.
+		# An MTU of 4200 is enough for 4096 bytes of data and their headers.
 		ip -n far link set mt1 mtu 4200
 	fi
 	notes mtu client "10.6.0.2:/ $MNT nfs proto=rdma"
@@ -223,8 +224,8 @@ case_check-mounted() {
 	mount -t nfs -o proto=tcp,port=2049,vers=4.2,retry=0 $HERE $MNT
 	complains not-rdma client "$HERE $MNT nfs proto=rdma"
 	umount $MNT
-	# mountd is stopped, and not killed: after a restart of mountd, nfsd may wait for an answer that it had expected from
-	# the old one. The next NFSv3 mount then takes a minute, over TCP as well.
+	# mountd is stopped, and not killed: if it were restarted, nfsd might wait for an answer
+	# from the old mountd, and the next NFSv3 mount would take a minute, over TCP as well.
 	# The list is not local, because the trap runs when this function has ended.
 	mapfile -t mountd < <(pidof rpc.mountd | tr ' ' '\n')
 	trap 'kill -CONT "${mountd[@]}"' EXIT
@@ -304,8 +305,9 @@ case_stats-unloaded() {
 listeners() { python3 -I -S "$TOP/scripts/tests/peers/listeners.py" "$@" 2>&1; }
 ports() { awk '$1 == "rdma" { print $2 }' /proc/fs/nfsd/portlist | sort -u | paste -s -d' '; }
 
-# A listener can be added while nfsd runs, and clients can use it at once. While nfsd has threads, the kernel removes
-# none. Restarting nfsd removes it within seconds, and a mount of the other listener stays.
+# A listener can be added while nfsd runs, and clients can use it at once. The kernel does not
+# remove a listener while nfsd has threads. A restart of nfsd removes the new listener, and a mount
+# of the old listener continues.
 # Covers: RPB-09
 case_listener() {
 	local rc=0 text t0
@@ -319,7 +321,7 @@ case_listener() {
 	[ "$(cat /mnt/other/listener)" = data ] || die "wrong content"
 	umount /mnt/other
 
-	# The same command without the new listener
+	# Try to set the listeners again, without the new one.
 	text=$(listeners "0.0.0.0@$PORT" "::@$PORT") || rc=$?
 	[[ "$rc $text" == "1 "*"busy"* ]] || die "the kernel answers: $rc $text"
 	[ "$(ports)" = "$PORT 20055" ] || die "listeners: $(ports)"
@@ -365,13 +367,13 @@ nfsd_bare() {
 	: >/etc/nfs.conf
 	nfsd_anew_by_conf
 }
-# Nothing uses the module, so it can be unloaded.
+# Unmount everything and stop nfsd, so that the module can be unloaded.
 module_idle() {
 	umount -a -t nfs,nfs4
 	rpc.nfsd 0
 	until_true 30 grep -q '^rpcrdma [0-9]* 0 ' /proc/modules || die "in use: $(grep ^rpcrdma /proc/modules)"
 }
-# A client has a file open, and nfsd has been restarted: the client may reclaim it now.
+# Let a client open a file, and restart nfsd. The client may then reclaim its state.
 nfsd_in_grace() {
 	nfs_mount 4.2
 	exec 7>$MNT/grace
@@ -380,7 +382,8 @@ nfsd_in_grace() {
 	rpc.nfsd 4
 	echo "rdma $PORT" >/proc/fs/nfsd/portlist
 }
-# The addresses of the section "Several paths". This guest is both client and server.
+# Add the addresses that the section "Several paths" of admin.rst uses. This guest is both client
+# and server.
 second_link() {
 	ip addr add 192.0.2.2/24 dev "$RDMA_NETDEV"
 	ip addr add 198.51.100.1/24 dev "$RDMA_NETDEV"
@@ -393,7 +396,8 @@ two_each() {
 		[ "$(cat $DEBUG/client/* | grep -c -F "$line")" = 2 ] || return 1
 	done
 }
-# Two of the mount's four connections use each path. Afterwards the table is empty, and the addresses are gone.
+# Two of the mount's four connections must use each path. Then empty the table of paths, and remove
+# the addresses.
 on_both_links() {
 	until_true 20 two_each || die "not two connections on each path: $(grep -H -E '^(source|destination)' $DEBUG/client/*)"
 	umount /mnt
@@ -404,7 +408,8 @@ on_both_links() {
 }
 inline_is() { [ "$(cat /proc/sys/sunrpc/rdma_max_inline_read)" = "$1" ]; }
 
-# settle: the state before each block. The server runs and listens, nothing is mounted, nothing is traced.
+# settle: restore the state in which each block of commands begins. The server runs and listens,
+# nothing is mounted, nothing is traced.
 settle() {
 	cd /
 	module_loaded || modprobe rpcrdma
@@ -429,7 +434,8 @@ case_documents() {
 	for f in /tmp/documents/*.sh; do
 		settle
 		head -n 1 "$f"
-		# Each block may take 100 seconds. A mount whose server does not answer takes two minutes, so it fails.
+		# Each block may take 100 seconds. A mount takes two minutes if its server does not
+		# answer, so such a block fails.
 		# shellcheck source=/dev/null
 		(set -x; . "$f") >/tmp/documents/out 2>&1 &
 		ends 100 $! || { tail -n 40 /tmp/documents/out; die "$(head -n 1 "$f") fails: $(sed 1d "$f" | paste -s -d';')"; }

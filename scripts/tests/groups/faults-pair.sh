@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 # Faults between two guests: the server is killed, or stopped for a while; the link goes down;
-# packets are lost, duplicated and reordered. On a hard mount, nothing is lost and no system call fails. Most cases
-# print how long it took until replies came again. The server exports a file system on a disk that remains when its
-# guest is killed. As faults-pair:client or faults-pair:server, only that end runs our module, and the other end runs
-# the in-tree module.
+# packets are lost, duplicated and reordered. On a hard mount, no data are lost and no system call
+# fails. Most cases print how long it took until replies came again. The server exports a file
+# system on a disk, whose contents remain when the server's guest is killed. In faults-pair:client
+# and faults-pair:server, only that end runs our module, and the other end runs the in-tree module.
 # Guests: pair
 # Restart: yes
 # Limit: 3000
@@ -63,8 +63,8 @@ case_server-killed() {
 	nfs_umount
 }
 
-# A stopped machine answers nothing, and neither does its adapter. The client's device or the client's keepalive
-# notices this before any RPC times out.
+# A stopped guest answers nothing, and neither does its RDMA device. The client's device or the
+# client's keepalive notices this before any RPC times out.
 case_server-stopped() {
 	local before t0
 	nfs_mount 4.2
@@ -76,7 +76,8 @@ case_server-stopped() {
 		until_true 55 eval "[ \$(counter client_disconnects) -gt $before ]" || die "a dead server was not noticed"
 		echo "noticed after $((SECONDS - t0)) s; $(counter keepalive_failures) probes failed"
 	else
-		# The in-tree module has no counters, so wait for about the time that the other end needs.
+		# The in-tree module has no counters that could show this, so stop the server for a
+		# fixed time.
 		sleep 40
 	fi
 	on_host cont
@@ -85,8 +86,8 @@ case_server-stopped() {
 	nfs_umount
 }
 
-# After rxe could not send a message of the connection manager, its queue pair for such messages does not work any
-# more. An administrator must then delete the device and add it again, as this function does.
+# After rxe could not send a message of the connection manager, its queue pair 1 no longer works. An
+# administrator must then delete the device and add it again, as this function does.
 revive_rxe() {
 	[ "$PROVIDER" = rxe ] || return 0
 	rdma link delete lab0
@@ -96,7 +97,8 @@ revive_rxe() {
 # link_down <seconds>: under a load, take the client's link down for this time
 link_down() {
 	local replies connects
-	# This is a defect of rxe: a client with the in-tree module does not reconnect either.
+	# This is a defect of rxe in 6.12: a client with the in-tree module does not reconnect
+	# either.
 	[ "$PROVIDER" = siw ] || [ "$KERNEL" = 7.3 ] || skip "after its link was down, rxe of 6.12 takes no connection any more"
 	nfs_mount 4.2
 	load_start
@@ -112,7 +114,7 @@ link_down() {
 	load_moves 150 "the link has come back after $1 s"
 	connects=$(($(xprt_field 3) - connects))
 	echo "$connects reconnects"
-	# Both the device and the keepalive give up a connection in less than 90 s.
+	# The device or the keepalive gives up a connection in less than 90 s.
 	[ "$1" -lt 60 ] || [ $connects -ge 1 ] || die "the connection outlived it"
 	load_end
 	nfs_umount
@@ -206,8 +208,9 @@ case_starved() {
 	nfs_umount
 }
 
-# places <client|server>: print lines "<percentage> <pattern>" for starve. Of the allocations that are requested by the
-# matching functions, or by functions that they call, this percentage fails. For regions it is 100.
+# places <client|server>: print lines "<percentage> <pattern>" for starve. Of the allocations that
+# the matching functions make, or functions that they call, this percentage fails. For the client's
+# regions it is 100.
 places() {
 	if [ "$1" = client ]; then
 		echo '15 ^xprt_rdma_connect_work$'
@@ -219,8 +222,8 @@ places() {
 	fi
 }
 
-# Allocations fail in the functions that places() lists, in one after the other. When there is memory again, everything
-# that waited for memory continues.
+# Allocations fail in the functions that places() lists, one after another. When there is memory
+# again, everything that waited for memory continues.
 case_starved-places() {
 	local end percent pattern i
 	[ -d /sys/kernel/debug/failslab ] || skip "this kernel has no CONFIG_FAILSLAB"
@@ -303,8 +306,9 @@ idle_mount() {
 	sleep 2
 }
 
-# No packet from the client arrives any more, and there is no RPC that could time out. Each end with our module notices
-# this within the time that is set for the keepalive: its own keepalive does, or the other end disconnects.
+# No packet from the client arrives any more, and there is no RPC that could time out. Each end with
+# our module loses the connection within the time that is set for the keepalive: its own keepalive
+# fails, or the peer disconnects.
 # Covers: V1-CRD-28
 case_silent() {
 	local t0 end known=
@@ -331,9 +335,10 @@ case_silent() {
 		echo "the $end had noticed after $((SECONDS - t0)) s"
 		[ $((SECONDS - t0)) -le 20 ] || die "7 s were to be enough, not $((SECONDS - t0))"
 	done
-	# Either the device reports an error for the probe (rpcrdma_probe_err), or the timeout ends first
-	# (rpcrdma_peer_dead), because packets are still being retransmitted, on iWARP by TCP. One end with such an
-	# event is enough: packets from the server still arrive, so the server may have disconnected the client.
+	# Either the device reports an error for the probe (rpcrdma_probe_err), or the keepalive's
+	# timeout ends first (rpcrdma_peer_dead), because the device or TCP still retransmits
+	# packets. One end with such an event is enough: packets from the server still arrive, so
+	# the client may have been disconnected by the server.
 	for end in $(ours_here); do
 		! at $end grep -E ' (rpcrdma_peer_dead|rpcrdma_probe_err): ' $TRACE/trace || known=y
 		at $end cat $TRACE/trace
@@ -348,8 +353,9 @@ case_silent() {
 	keepalive 10 10
 }
 
-# No packet from the client arrives, and there is no keepalive: no end notices anything, and the connection continues.
-# This shows that in case_silent only the keepalive has noticed the silence.
+# No packet from the client arrives, and there is no keepalive: neither end notices anything, and
+# the connection continues. This shows that in case_silent only the keepalive has noticed the
+# silence.
 # Covers: V1-CRD-28
 case_silent-off() {
 	local before
@@ -432,9 +438,9 @@ killed_gathered() {
 	on_server rm -f $EXPORT/gathered.{1,2,3,4}
 }
 
-# While no packet gets to the server, processes are killed in WRITEs whose Sends gather the processes' pages. The
-# device still has to send these pages. It must not send what other users of the pages write to them later. (KASAN
-# watches the pages, too.)
+# No packet gets to the server, and processes are killed whose WRITEs are in Sends that gather the
+# processes' pages. The device still has to send these pages. It must not send what a later owner
+# writes to them. (KASAN watches the pages, too.)
 # Covers: MEM-04 RTX-100
 case_killed-gathered() {
 	[ "$MODULE" = ours ] && [ -z "$OURS" ] || skip "both ends have to know the extension"
@@ -466,23 +472,26 @@ late_completions_end() {
 	on_server ice_down
 }
 
-# Sends complete late, and the server, whose file system is frozen, answers nothing. Calls that wait for a Send, or for
-# entries of the send queue, are sent when earlier Sends have completed, although no message arrives. The keepalive is off,
-# because it looks for completions from time to time.
+# Sends complete late (netem delays packets), and the server, whose file system is frozen, answers
+# nothing. Calls that wait for a Send, or for entries of the send queue, are sent when earlier Sends
+# have completed, although no message arrives. The keepalive is off, because it looks for
+# completions from time to time.
 # Covers: V1-CRD-27 V1-ERR-25
 case_late-completions() {
 	[ "$MODULE" = ours ] && [ "$OURS" != server ] || skip "this is about our client"
 	[ -d /sys/kernel/debug/failslab ] && [ -e $DEBUG/device_max_qp_wr ] || skip "this kernel has no fault injection"
 	modprobe -q sch_netem || true
-	# A connection of the case before may still wait for Replies. all_go() reads the file of the only one.
+	# A connection of the previous case may still wait for Replies. all_go() expects a single
+	# connection in debugfs.
 	until_true 60 nobody_shown || die "connections are left: $(shown client) of the client, $(shown server) of the server"
 	on_server ice_up
 	tc qdisc add dev eth0 root netem delay 50ms || skip "this kernel has no netem"
 	trap late_completions_end EXIT
 	echo 0 >/proc/sys/sunrpc/rdma_keepalive_time
 	echo 0 >/proc/sys/sunrpc/rdma_rtx
-	# Until its Send has completed, a WRITE of eight regions takes 17 entries of 126, of which 16 are for answers to
-	# callbacks. So the seventh waits for entries.
+	# A WRITE of eight regions takes 17 entries of the send queue until its Send has completed.
+	# The queue has 126 entries, of which 16 are kept for answers to callbacks. So the seventh
+	# WRITE waits for entries.
 	echo 1 >$DEBUG/device_max_mr_pages
 	echo 128 >$DEBUG/device_max_qp_wr
 	ice_mount vers=3,nolock
@@ -491,7 +500,7 @@ case_late-completions() {
 	umount $MNT
 	echo 0 >$DEBUG/device_max_qp_wr
 	echo 0 >$DEBUG/device_max_mr_pages
-	# Without memory for their buffers, a connection has two Sends.
+	# If no memory can be allocated for more buffers, a connection has two Sends.
 	ice_mount vers=3,nolock
 	starve 100 '^xprt_rdma_send_get_gfp$'
 	credited 16
@@ -507,9 +516,10 @@ case_same-version() { same_version; }
 
 group() {
 	[ "$ROLE" = client ] || disk_up
-	# After these cases, the in-tree server cannot be taken down: after its module was unloaded, "rdma link
-	# delete" runs for ever, over siw and rxe (apparently it calls a function of the unloaded module). Over
-	# siw it has also leaked memory, see broken.sh. So its guest ends with everything still up.
+	# After these cases, the in-tree server cannot be taken down: after its module was unloaded,
+	# "rdma link delete" runs for ever, over siw and rxe (apparently it calls a function of the
+	# unloaded module). Over siw the in-tree server has also leaked memory, see broken.sh. So
+	# the server's guest ends with everything still up.
 	[ "$OURS" != client ] || LEFT_UP=y
 	pair_up "$(version_here)"
 	same_version_from_here

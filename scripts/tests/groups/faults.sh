@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Faults in one guest: a device is removed and added, nfsd stops and starts, connections are refused, allocations
-# fail, and the server's storage hangs. Hard mounts lose nothing and see no error. Most cases print how long it took
-# until replies came again.
+# Faults in one guest: a device is removed and added, nfsd stops and starts, connections are
+# refused, allocations fail, and the server's storage hangs. On hard mounts, no data are lost and no
+# system call fails. Most cases print how long it took until replies came again.
 # Guests: alone
 # Clock: own
 # Limit: 3000
@@ -61,7 +61,7 @@ case_device-order() {
 	nfs_umount
 }
 
-# An idle mount or a listener does not hold a device that is removed.
+# An idle mount or a listener does not delay the removal of its device.
 # Covers: RPB-09 V1-ERR-25
 case_device-idle() {
 	nfs_mount 3
@@ -85,9 +85,9 @@ handshakes() { rdma res show cm_id dev lab0 | grep -c 'state CONNECT ' || true; 
 
 attempt_failed() { [ "$(counter client_connect_errors)" -gt "$1" ]; }
 
-# A device is removed while a client tries to connect to a server that has a listener but no thread, so nobody
-# accepts. The attempt ends at once, the server destroys the connection request, and the client tries again until the
-# device and nfsd are back.
+# A device is removed while a client tries to connect to a server that has a listener but no thread,
+# so the server does not accept the connection. The attempt ends at once, the server destroys the
+# connection request, and the client tries again until the device and nfsd are back.
 # Covers: RPB-09 V1-ERR-25
 case_device-connecting() {
 	local writer errors users t0 rc=0
@@ -309,8 +309,8 @@ can_starve() {
 	[ -d /sys/kernel/debug/failslab ] || skip "this kernel has no CONFIG_FAILSLAB"
 }
 
-# starved <percent> <pattern> <breaks>: run a load while this percentage of the allocations of matching functions
-# fails, and break the connection so many times
+# starved <percent> <pattern> <breaks>: run a load while this percentage of the allocations of
+# matching functions fails, and meanwhile break the connection <breaks> times
 starved() {
 	local i
 	can_starve
@@ -361,7 +361,8 @@ goes_on() {
 	nfs_umount
 }
 
-# No region can be allocated. RPCs wait until enough of the connection's first regions are free.
+# No region can be allocated. RPCs wait until enough of the regions are free that the connection
+# began with.
 case_starved-regions() { goes_on '^xprt_rdma_frwr_map$'; }
 # Sending a Call cannot allocate any memory. WRITEs still succeed, also on a new connection.
 # Covers: V1-ERR-25
@@ -477,7 +478,8 @@ short() {
 
 direct_io() { dd if="$1" of="$2" bs=64k count=1 conv=notrunc "$3=direct" 2>/dev/null; }
 
-# crowd_io makes 64 WRITEs at once on a mount with these options. That is more than the regions of a new connection.
+# crowd_io makes 64 WRITEs at once on a mount with these options. They need more regions than a new
+# connection has.
 SMALL_WRITES=noacl,wsize=16384
 crowd_io() { dd if=/dev/zero of=$MNT/short.many bs=1M count=1 oflag=direct conv=notrunc 2>/dev/null; }
 
@@ -510,9 +512,10 @@ case_starved-events() {
 	nfs_umount
 	short 100 '^xprt_rdma_req_alloc_buf$' xprt_rdma_no_slot nfs_mount 4.2
 	nfs_umount
-	# A mount begins with one slot, and a connection with regions for one RPC. While the server's file system is
-	# frozen, several WRITEs are outstanding, so the second one must allocate. The tests of regions also need more
-	# credits, which the server grants only after some use, so crowd_io runs once before.
+	# A mount begins with one slot, and a connection with regions for one RPC. While the
+	# server's file system is frozen, several WRITEs are outstanding, so the second WRITE must
+	# allocate a slot and regions. The tests of regions also need more credits, which the server
+	# grants only after some use, so crowd_io runs once before these tests.
 	on_server ice_up
 	trap 'starve_end 0; trace_end; thaw || true; umount -f $MNT || true; ice_down' EXIT
 	frozen_short '^xprt_rdma_req_alloc_slot$' xprt_rdma_no_slot
@@ -553,9 +556,10 @@ blocks_are_held() {
 	echo "$was" >$PAGES
 }
 
-# A page of a Receive with targets is still held (server_keep), so the Receive cannot be posted again, and no other
-# block of pages can be allocated. The server closes the connection before a Reply grants the client a credit for that
-# Receive, and the page that is held does not change.
+# A page of a Receive with targets is still held (by the debugfs file server_keep), so the Receive
+# cannot be posted again, and no other block of pages can be allocated. The server closes the
+# connection before a Reply grants the client a credit for that Receive, and the page that is held
+# does not change.
 case_starved-blocks() {
 	can_starve
 	set_apart blocks_are_held
@@ -563,7 +567,8 @@ case_starved-blocks() {
 
 # --- a server that defers Calls ---------------------------------------------------
 
-# deferred <command...>: nfsd defers a Call while mountd is asked who the client is. The command runs meanwhile.
+# deferred <command...>: let nfsd defer a Call while it asks mountd who the client is, and run the
+# command meanwhile
 deferred() {
 	local pid
 	echo >$TRACE/trace

@@ -6,8 +6,9 @@
 # Foreign: all
 . "$TOP/scripts/tests/cases.sh"
 
-# bounded <command...>: run the command. At least 10 Replies must be long, and the client must have provided enough room
-# for each Reply: no Reply was too large, and none was an RDMA error.
+# bounded <command...>: run the command. At least 10 Replies must be long, and the client must have
+# provided enough room for each Reply: the server must count none as too large, and the client no
+# error and no bad Reply.
 bounded() {
 	[ "$MODULE" = ours ] || { "$@"; return; }
 	counted server_reply_too_large 0 0 counted client_error_replies 0 0 counted client_bad_replies 0 0 \
@@ -42,9 +43,9 @@ elif os.getxattr(path, name) != acl:
 
 entries_there() { [ "$(find "$MNT/entries" -mindepth 1 | wc -l)" = 5000 ]; }
 
-# The text of a symlink is DDP-eligible: it is moved by a Read chunk, and the rest of the Call is inline. Names in a
-# directory and ACLs are not DDP-eligible, so long messages with them use a Position Zero chunk or a Reply chunk. ACLs
-# use the same connection as NFS.
+# The text of a symlink is DDP-eligible: a Read chunk moves it, and the rest of the Call is inline.
+# Names in a directory and ACLs are not DDP-eligible, so long messages with them use a Position Zero
+# chunk or a Reply chunk. The ACL protocol of NFSv3 uses the same connection as NFS.
 long_messages() {
 	local text
 	text=$(head -c 4000 /dev/zero | tr '\0' x)
@@ -91,8 +92,8 @@ case_nconnect() {
 # The first client has a delegation of a file, and a second client opens that file for writing.
 # Covers: ULB-13
 case_delegation() { delegation 4.2 second_client; }
-# NFSv4.0 uses a TCP connection for callbacks. Its client does not accept callbacks over the RDMA connection, over which
-# our server could send them.
+# NFSv4.0 sends callbacks over a TCP connection of their own. None may come over the RDMA
+# connection.
 # Covers: BC-30
 case_delegation-v40() {
 	local before
@@ -101,7 +102,7 @@ case_delegation-v40() {
 	[ "$(on_server counter server_bc_calls)" = "$before" ] || die "a callback of version 4.0 came by RDMA"
 }
 case_delegation-v41() { delegation 4.1 second_client; }
-# The delegation is recalled because a process at the server, and not another client, opens the file.
+# A process at the server, and not another client, opens the file and so causes the recall.
 case_delegation-local() { delegation 4.2 remote_writer; }
 
 group() {
