@@ -195,7 +195,8 @@ case_check-route() {
 }
 
 # The interface has an MTU of 9000, but the interface at the other end has 1500, so only small
-# packets arrive. siw uses TCP, which chooses segments that arrive, so this is only a note for siw.
+# packets arrive. siw uses TCP, whose two ends agree on a segment size that fits, so for siw this is
+# only a note.
 case_check-mtu() {
 	ip netns add far
 	trap 'ip netns del far; ip link del mt0 2>/dev/null || true' EXIT

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 # ib_core.force_mr=1: the RDMA core uses a memory region for each RDMA Read and Write of a server.
-# This setting takes effect only on the kernel's command line, so this group has a guest of its own.
+# This setting cannot be changed after ib_core has started, so this group has a guest of its own.
 # Guests: alone
 # Quick: rxe
 # Limit: 900

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Foreign pages (net/client/foreign.c): the module rpcrdma_gpu (peers/gpu.c) imitates a GPU and the module that maps its
-# memory. Client and server in one guest.
+# Foreign pages (net/client/foreign.c), which are memory of a device and not of the kernel. The
+# module rpcrdma_gpu (peers/gpu.c) imitates a GPU and the module that maps its memory. Client and
+# server are in one guest.
 # Guests: alone
 # Limit: 1800
 # Second: none
@@ -44,8 +45,9 @@ gpu_fails() {
 	[ "$said" = "$want" ] || die "not $want: $said"
 }
 
-# gpu_moves <bytes> [<offset>]: write and read from and to the memory of the GPU. Each WRITE and READ must have a chunk,
-# for which the module rpcrdma_gpu has mapped the memory. (The server's largest READ may have less than 1 MB.)
+# gpu_moves <bytes> [<offset>]: write the memory of the GPU to a file, and read the file back into
+# this memory. Each WRITE and READ must have a chunk, for which the module rpcrdma_gpu has mapped
+# the memory. (If the server's largest READ has less than 1 MB, there are several.)
 gpu_moves() {
 	local file=gpu.$1.${2:-0} most=1
 	[ "$1" -lt 262144 ] || most=4
@@ -54,7 +56,8 @@ gpu_moves() {
 	rm "$EXPORT/$file"
 }
 
-# The lengths would otherwise be inline, be placed in one or several Sends, or be in a chunk.
+# With ordinary pages, data of these lengths would be inline, be placed in one or several Sends, or
+# be in a chunk.
 moves() {
 	local size
 	: >"$MNT/more"
@@ -75,7 +78,8 @@ sound() {
 case_gpu-v3() { sound 3 moves; }
 case_gpu-v42() { sound 4.2 moves; }
 
-# With rdma_rtx_gather, Sends would read the pages.
+# With rdma_rtx_gather, the device would read ordinary pages of a WRITE for a Send. Pages of the GPU
+# must have a chunk nevertheless.
 # Covers: G-44
 case_gpu-gather() {
 	echo 1 >$CLIENT/rdma_rtx_gather
@@ -99,7 +103,8 @@ short_read() {
 }
 case_gpu-short() { sound 4.2 short_read; }
 
-# Ordinary pages are treated as without the module: the same forms, and none of them is mapped by it.
+# Messages with ordinary pages have the same forms whether or not the module rpcrdma_gpu is loaded,
+# and it maps none of these pages.
 ordinary() {
 	counted client_calls_inline 1 $ANY counted client_calls_read_chunk 0 0 \
 		dd if=/dev/zero of="$MNT/ordinary" bs=1000 count=1 oflag=direct
@@ -117,7 +122,8 @@ case_gpu-ordinary() {
 	counted client_mrs_foreign 0 0 sound 4.2 ordinary
 }
 
-# If the module did not know its pages, the CPU would copy placeholders. gpu.py notices.
+# rpcrdma_gpu does not recognise its pages (blind), so the CPU copies the placeholders that stand
+# for them. gpu.py must notice this: otherwise the other cases would show nothing.
 blind() {
 	echo Y >$GPU/blind
 	counted client_calls_read_chunk 0 0 gpu_fails "1000 bytes from 0: the server has something else" \
@@ -144,7 +150,8 @@ failing() {
 # Covers: G-44
 case_gpu-fails() { counted client_foreign_errors 3 $ANY counted client_disconnects 0 0 with_mount 3 failing; }
 
-# A provider without DMA has no struct device. Functions that do not say that they can do without are not asked to map.
+# siw and rxe do not use a DMA device. rpcrdma must not ask a module without NVFS_FEATURE_NO_DMA to
+# map memory for them.
 no_dma() {
 	gpu_fails EIO write "$MNT/dma" $EXPORT/dma 65536
 	gpu_fails EIO write "$MNT/dma" $EXPORT/dma 10
@@ -159,7 +166,8 @@ case_gpu-no-dma() {
 	rmmod rpcrdma_gpu
 }
 
-# The server refuses the chunk that ordinary pages could do without.
+# The server refuses chunks. With ordinary pages the client would use another form. With pages of
+# the GPU it cannot, so the RPC fails.
 refused() {
 	gpu write "$MNT/refused" $EXPORT/refused 65536
 	echo 0 >$KNOBS/server_max_reads
@@ -200,8 +208,9 @@ case_gpu-breaks() {
 
 # --- unregistering -------------------------------------------------------------
 
-# gpu_stuck: with a frozen server, read to the memory of the GPU, and unregister the functions. Both must wait. Sets
-# reader and waiter to their processes.
+# gpu_stuck: freeze the server's file system, read into the memory of the GPU, and unregister the
+# functions of rpcrdma_gpu. Both must wait. Sets $reader and $waiter to their processes, and $writer
+# to one that keeps nfsd busy.
 gpu_stuck() {
 	ice_up 1
 	ice_mount vers=3,nolock
@@ -242,7 +251,7 @@ gpu_unstuck() {
 	with_mount 4.2 gpu_moves 65536
 }
 
-# The functions are in use until the RPC ends.
+# The functions of rpcrdma_gpu are in use until the RPC ends. Only then does unregistering return.
 # Covers: G-44
 case_gpu-unregister() {
 	local reader waiter writer maps
@@ -253,8 +262,9 @@ case_gpu-unregister() {
 	gpu_unstuck
 }
 
-# If the connection is lost, the functions are not in use any more. The RPC cannot be sent again without them. (On the new
-# connection, it waits for a credit until the thaw.)
+# When the connection is lost, the functions are no longer in use, and unregistering returns.
+# Without the functions the RPC cannot be sent again, so it fails. (On the new connection, it first
+# waits for a credit until the thaw.)
 # Covers: G-44
 case_gpu-unregister-broken() {
 	local reader waiter writer maps errors

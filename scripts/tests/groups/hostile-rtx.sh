@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Our server against hand-made clients, which send valid and invalid messages of the round-trip extension.
+# Our server against test clients (hostile_rtx.py), which send valid and invalid messages of the
+# round-trip extension.
 # Guests: alone
 # Clock: own
 # Limit: 2400
 # Second: none
 . "$TOP/scripts/tests/cases.sh"
 
-# The codec of the hand-made clients (rtx.py) encodes and decodes the examples of the specification (rtx.rst).
+# The codec of the test clients (rtx.py) encodes and decodes the examples of the specification
+# (rtx.rst).
 case_rtx-examples() { python3 -I -S -c 'import sys
 sys.path.insert(0, sys.argv[1] + "/scripts/tests/peers")
 sys.dont_write_bytecode = True
@@ -31,7 +33,8 @@ case_rtx-placed() {
 	trap 'echo 0 >'$PAGES'; cat $DEBUG/server_kept || true' EXIT
 	for n in 2 4 8; do
 		echo $n >$PAGES
-		# Use other XIDs than the previous run, because the server's reply cache still has the XIDs of that run.
+		# Do not use the XIDs of the previous run, because the server's reply cache still
+		# has them.
 		FIRST_XID=$((n << 20)) counted server_calls_placed 20 $ANY counted receives_renewed 0 0 \
 			hostile rtx rtx-placed
 		[ -e $DEBUG/server_keep ] || continue
@@ -44,8 +47,9 @@ case_rtx-placed() {
 }
 
 group() {
-	# caller.py and hostile_rtx.py read ALL, and hostile_rtx.py reads ROUNDS. With ALL, rtx-storm sends a hundred
-	# thousand groups of each of two kinds. With ROUNDS, it sends ROUNDS groups of every kind. Both take long.
+	# caller.py and hostile_rtx.py read ALL, and hostile_rtx.py reads ROUNDS. With ALL,
+	# rtx-storm sends a hundred thousand groups of each of two kinds. With ROUNDS, it sends that
+	# number of groups of every kind. Both take long.
 	export ALL ROUNDS
 	[ -z "$ALL$ROUNDS" ] || CASE_LIMIT=3600
 	# nfsd gives up a callback after a tenth of the lease time.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Our server against hand-made clients, which send valid and invalid messages of version 2. The cases v2-as1-* are
-# those of hostile-client, run in version 2.
+# Our server against test clients (hostile_v2.py), which send valid and invalid messages of version
+# 2. The cases v2-as1-* are those of hostile-client, run in version 2.
 # Guests: alone
 # Limit: 1800
 # Second: none

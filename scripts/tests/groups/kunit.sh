@@ -21,8 +21,8 @@ case_kunit() {
 	cat /lab/log/kunit.verdict >&9
 	# Each test case has its own verdict. This case only says that the tests could be loaded and run.
 	grep -q '^case ' /lab/log/kunit.verdict || die "no unit test has reported"
-	# A unit test has increased this counter beyond 32 bits. In the in-tree module, reading it fails from a
-	# million on.
+	# A unit test has increased this counter beyond 32 bits. In the in-tree module, reading it
+	# fails if the counter has reached a million.
 	stat=$(cat /proc/sys/sunrpc/svc_rdma/rdma_stat_sq_starve)
 	[ "$stat" -gt 5000000000 ] || die "rdma_stat_sq_starve is $stat"
 	echo 0 >/proc/sys/sunrpc/svc_rdma/rdma_stat_sq_starve

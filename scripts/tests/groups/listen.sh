@@ -25,7 +25,8 @@ case_listen-address() {
 
 	rdma link delete lab0
 	device_add
-	# After a device is added, the listener comes back within two seconds, because it tries every two seconds.
+	# The listener tries every two seconds to return, so it is back within two seconds after the
+	# device was added.
 	until_true 20 nfs_mount 4.2 || die "the listener has not come back with its device"
 	[ "$(cat $MNT/listen)" = data ] || die "the file has changed"
 	nfs_umount

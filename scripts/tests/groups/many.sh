@@ -10,7 +10,7 @@ CASE_LIMIT=900
 
 MEMORY=/sys/module/rpcrdma/parameters/server_memory
 
-# server_memory <name>: print a line of the file that shows the memory of the server
+# server_memory <name>: print a value from the file in debugfs that shows the memory of the server
 server_memory() { on_server awk "\$1 == \"$1\" { print \$2 }" $DEBUG/server_memory; }
 
 many() {
@@ -25,7 +25,7 @@ many_begin() {
 	on_server bash -c "[ ! -e /proc/fs/nfsd/max_connections ] || echo 4000 >/proc/fs/nfsd/max_connections"
 }
 
-# clients_up <number>: give this guest so many more addresses, for a client each
+# clients_up <number>: give this guest so many more addresses, one for each client
 clients_up() {
 	local i
 	ADDRESSES=()
@@ -40,12 +40,13 @@ clients_down() {
 	for address in "${ADDRESSES[@]}"; do ip addr del "$address/24" dev eth0; done
 }
 
-# turns <version>: let the clients be busy in turn
+# turns <version>: let the clients be busy one after another
 turns() { many "$1" turns "${ADDRESSES[@]}" >/tmp/many.turns 2>&1 || die "$(tail -n 1 /tmp/many.turns)"; }
 
 all_are() { [ "$(cat /tmp/many.[0-9]* | grep -c "^$1 ")" = "$2" ]; }
 
-# rest_begin <version> <number>: let so many connections rest, those of four processes
+# rest_begin <version> <number>: make this number of idle connections, a quarter of them in each of
+# four processes
 rest_begin() {
 	local i fd
 	rm -f /tmp/many.*
@@ -61,7 +62,7 @@ rest_begin() {
 
 none_there() { on_server bash -c "[ -z \"\$(ls $DEBUG/server)\" ]"; }
 
-# rest_end: end them. Each has to be as good as it was.
+# rest_end: end these connections. Each must have worked until then.
 rest_end() {
 	local fd
 	for fd in "${PIPES[@]}"; do exec {fd}>&-; done
@@ -70,17 +71,19 @@ rest_end() {
 	until_true 60 none_there || die "the server still has connections"
 }
 
-# rest_many <version> <number> <KB> <bytes>: so many connections rest. Each of them takes at most this many KB of the
-# server's memory, of whatever kind. The account of each counts this many bytes of buffers.
+# rest_many <version> <number> <KB> <bytes>: make this number of idle connections. Each of them may
+# take at most this many KB of the server's memory, everything included, of which the server must
+# count exactly <bytes> as buffers of the connection.
 rest_many() {
 	local before after each held
 	many_begin
-	# The first connections also fill caches that do not belong to a connection, and what KASAN keeps of freed memory.
+	# The first connections also fill caches that do not belong to a connection, and the memory
+	# that KASAN keeps after it was freed. So measure only the second time.
 	rest_begin "$1" "$2"
 	rest_end
 	before=$(on_server memory_here)
 	rest_begin "$1" "$2"
-	# Until idle Sends have been looked at once more (svc_rdma_trim_work())
+	# Wait until svc_rdma_trim_work() has looked once more for idle Sends.
 	sleep 12
 	after=$(on_server memory_here)
 	held=$(server_memory held)
@@ -96,14 +99,15 @@ rest_many() {
 
 clients() { [ -n "$ALL" ] && echo 1000 || echo 200; }
 
-# Connections at rest. make test makes 200 of them. The limits include what the checkers of this kernel add. The buffers
-# are 3 Receives, or 4 in version 2, of 32 KB each, and two Sends of 4 KB.
+# Idle connections. make test makes 200 of them. The limits include what the checkers of this kernel
+# add. The buffers are 3 Receives, or 4 in version 2, of 32 KB each, and two Sends of 4 KB.
 # Covers: G-39
 case_many-rest() { rest_many 1 "$(clients)" 300 $((3 * 32768 + 2 * 4096)); }
 case_many-rest-v2() { rest_many 2 "$(clients)" 310 $((4 * 32768 + 2 * 4096)); }
 
-# busy_in_turn <version> <MiB>: 64 clients of a server with so much memory are busy one after the other, and then silent.
-# The server never lends more than it has. The client that gets least gets half of the mean. No connection is lost.
+# busy_in_turn <version> <MiB>: 64 clients of a server with this much memory are busy one after
+# another, and then silent. The server lends at most three quarters of its memory. The client that
+# gets least gets about half of the mean or more. No connection is lost.
 busy_in_turn() {
 	local most limit
 	many_begin
@@ -128,8 +132,9 @@ busy_in_turn() {
 case_many-turns() { busy_in_turn 1 32; }
 case_many-turns-v2() { busy_in_turn 2 96; }
 
-# All connections that sunrpc allows to clients that never use a file handle are there, and busy. What is set aside for
-# known clients is theirs all the same.
+# Clients that never use a file handle are strangers to the server. They have nearly all of the
+# connections that sunrpc allows them, and are busy. Clients that the server knows must still get
+# the memory that is set aside for them.
 # Covers: G-39 V1-CRD-26
 case_many-strangers() {
 	local share fd pid
@@ -147,7 +152,7 @@ case_many-strangers() {
 	clients_up 4
 	turns 2
 	grep ^turn /tmp/many.turns
-	# A credit takes less than 64 KB.
+	# A credit takes less than 64 KB, so a share gives at least 16 credits for each MiB.
 	share=$((64 * 3 / 4 / 2 / 4))
 	awk -v least=$((share * 16)) '$1 == "turn" { n++; bad += $3 < least && $3 < 128 } END { exit n != 4 || bad > 0 }' /tmp/many.turns ||
 		die "a known client does not get its share of $share MiB"

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Two machines whose pages have different sizes. The client's guest has the kernel of the run, and the server's has
-# Debian's kernel for the PC. In the last cases, the guests change places. (In a guest with s390x, QEMU 7.2 and Linux 6.12
-# do not answer the pings of another guest, so that kernel is not here.)
+# Two guests whose pages have different sizes. The client's guest has the kernel of the run, and the
+# server's guest has Debian's kernel for the PC. In the last cases, the guests change places. (In a
+# guest with s390x, QEMU 7.2 and Linux 6.12 do not answer the pings of another guest, so s390x is
+# not tested here.)
 # Guests: pair
 # Peer: debian
 # Providers: none
@@ -27,8 +28,8 @@ case_mixed2-v3() { SCALE=0.3 between 2 counted client_v2_connects 1 1 with_mount
 case_mixed2-v42() { SCALE=0.3 between 2 counted client_v2_connects 1 1 with_mount 4.2 checked names data direct acl xattr; }
 case_mixed2-delegation() { between 2 delegation 4.2 remote_writer; }
 
-# The server has pages of 4096 bytes, so it announces targets, which may be smaller than our pages. The data of WRITEs are
-# copied to Sends, or sent from the pages of the RPC.
+# The server has pages of 4096 bytes, so it announces targets, which may be smaller than the
+# client's pages. The data of WRITEs are copied to Sends, or sent from the pages of the RPC.
 case_mixed2-placed() {
 	local gather
 	gather=$(<$CLIENT/rdma_rtx_gather)
@@ -39,7 +40,8 @@ case_mixed2-placed() {
 	echo "$gather" >$CLIENT/rdma_rtx_gather
 }
 
-# back <version of NFS> <file>: in the server's guest, mount from the client's, and run the checker
+# back <version of NFS> <file>: run in the server's guest. Mount from the client's guest, and run
+# the checker, which writes its manifest to the file.
 back() {
 	nfs_mount "$1" '' 10.9.0.2
 	[[ $(xprt_line) == 'rdma '* ]] || die "no RDMA transport: $(grep " $MNT " /proc/mounts)"
@@ -47,7 +49,8 @@ back() {
 	nfs_umount
 }
 
-# from_server <version of the protocol> <version of NFS>: serve here, and be mounted by the server's guest
+# from_server <version of the protocol> <version of NFS>: let this guest be the server, and run
+# back() in the other guest
 from_server() {
 	highest "$1"
 	on_server highest "$1"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# The module as a module: it is found by name, cannot be unloaded while in use, and leaves nothing behind.
+# The module is found by name, cannot be unloaded while in use, and leaves nothing behind.
 # Guests: alone
 # Limit: 2400
 # Second: siw rxe
@@ -84,8 +84,8 @@ case_reload() {
 		module_load
 		rmmod rpcrdma
 	done
-	# One check at the end finds what the module has leaked in any round. If the case leaks is going to run in this
-	# guest, it makes this check.
+	# One check at the end finds what the module has leaked in any round. The case leaks makes
+	# the same check, so do not repeat it here if that case will run in this guest.
 	case_wanted leaks || ! leaks_are_seen || kmemleak_check
 }
 
@@ -101,9 +101,9 @@ case_beside-intree() {
 	*.xz) xz -dc "$intree" >/tmp/other.ko ;;
 	*) cp "$intree" /tmp/other.ko ;;
 	esac
-	# The name is in an array in struct module. It is patched in place, because objcopy would lose the
-	# relocations beside it. Debian signs its modules, and the signature does not fit any more: without the last line,
-	# the module counts as unsigned.
+	# The name is in an array in struct module. Patch it in place, because objcopy would lose
+	# the relocations beside it. Debian signs its modules, and the signature no longer fits
+	# after the patch. Without the last line of the file, the module counts as unsigned.
 	at=$(readelf -SW /tmp/other.ko | awk '{ for (i = 1; i < NF; i++) if ($i == ".gnu.linkonce.this_module") print $(i + 3) }')
 	python3 -I -S -c '
 import sys
@@ -111,7 +111,7 @@ data, at = bytearray(open("/tmp/other.ko", "rb").read()), int(sys.argv[1], 16)
 name = data.index(b"rpcrdma\0", at, at + 64)
 data[name:name + 7] = b"rpcothe"
 open("/tmp/other.ko", "wb").write(data.removesuffix(b"~Module signature appended~\n"))' "$at"
-	# insmod does not load what the module depends on.
+	# insmod does not load the modules on which this one depends.
 	modprobe -aq sunrpc rdma_cm || true
 	insmod /tmp/other.ko || die "the in-tree module under another name does not load"
 	dmesg -C

@@ -13,8 +13,8 @@ has_rxe_in_netns() {
 	[ "$KERNEL" = 7.3 ] || skip "rxe of 6.12 has its sockets in the first network namespace only"
 }
 
-# The client is in a namespace with an address and a device of its own, and the server stays in the first one. In
-# a namespace without a device, no transport can be made.
+# The client is in a namespace with an address and a device of its own, and the server stays in the
+# first one. While the namespace has no device, no transport can be made.
 case_netns-client() {
 	has_rxe_in_netns
 	ip netns add user

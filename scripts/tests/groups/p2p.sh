@@ -14,9 +14,11 @@ KNOBS=/sys/kernel/debug/rpcrdma
 CLIENT=/proc/sys/sunrpc
 HELD=/sys/module/rpcrdma_p2p/parameters/held
 
-# The lengths would otherwise be inline, be placed in one or several Sends, or be in a chunk.
+# With ordinary pages, data of these lengths would be inline, be placed in one or several Sends, or
+# be in a chunk.
 RANGES=(1 512 4096 4097 16384 65536 100@4000 8191@1 65537@2049)
-# Only the first page, only the last one, or only one in the middle is a page of the device.
+# Ranges with pages of the device and ordinary pages. Only the first page, only the last one, or
+# only the last two are pages of the device.
 MIXED=(8192@0:1-2 8192@0:0-1 4097@0:0-1 16384@1000:0-4 65536@0:0-15 65536@0:1-16 12288@0:0-1
 	131072@0:0-31)
 
@@ -37,12 +39,12 @@ p2p_begin() {
 # p2p <arguments of p2p.py>
 p2p() { python3 -I -S "$TOP/scripts/tests/peers/p2p.py" "$@"; }
 
-# p2p_done: nobody holds a page of the device any more.
+# p2p_done: wait until no page of the device is held any more
 p2p_done() { until_true 30 grep -qx 0 $HELD || die "$(<$HELD) pages are held"; }
 
-# unsent <least> <most> <command...>: the command makes so many WRITEs, and as many READs, and all
-# of them fail. Each is to have a chunk, and is not sent. The server sees no data, and the
-# connection stays.
+# unsent <least> <most> <command...>: the command makes this many WRITEs, and as many READs, and all
+# of them fail. The client chooses a chunk for each, but sends nothing. The server sees no data, and
+# the connection stays.
 unsent() {
 	local least=$1 most=$2
 	shift 2
@@ -56,7 +58,8 @@ unsent() {
 		counted client_error_replies 0 0 counted client_bad_replies 0 0 "$@"
 }
 
-# Each operation is one RPC. A MB may be several, because the server's largest READ may have less.
+# Each operation is one RPC. Only an operation of 1 MB may be several, because the server's largest
+# READ may be smaller.
 refusing() {
 	unsent ${#RANGES[@]} ${#RANGES[@]} p2p refused "$MNT" $EXPORT "${RANGES[@]}"
 	unsent 1 4 p2p refused "$MNT" $EXPORT 1048576
@@ -64,7 +67,7 @@ refusing() {
 	p2p_done
 }
 
-# The same calls with ordinary pages work, and so do programs.
+# The same operations succeed with ordinary pages, and so does the checker.
 moving() {
 	counted client_foreign_errors 0 0 counted client_disconnects 0 0 \
 		p2p moved "$MNT" $EXPORT 1@0:0-1 4097@0:0-2 16384@0:0-4 65537@2049:0-17 1048576@0:0-256
@@ -88,7 +91,7 @@ case_p2p-v42() {
 	with_mount 4.2 both
 }
 
-# With rdma_rtx_gather, Sends would read the pages.
+# With rdma_rtx_gather, the device would read ordinary pages of a WRITE for a Send.
 # Covers: G-44
 case_p2p-gather() {
 	p2p_begin
@@ -104,7 +107,7 @@ case_p2p-v1() {
 	with_mount 4.2 refusing
 }
 
-# Other RPCs of the mount work meanwhile.
+# Other RPCs of the mount succeed while the operations on memory of the device fail.
 beside() {
 	local pid
 	rm -f /tmp/stop
@@ -123,8 +126,8 @@ case_p2p-beside() {
 		counted client_bad_replies 0 0 with_mount 4.2 beside
 }
 
-# The last page of an RPC is the only page of the device. So seven regions are mapped before the last
-# one is refused. They must be usable again.
+# Only the last page of an RPC is a page of the device. So seven regions are mapped before the last
+# one is refused. These seven must be usable again.
 regions() {
 	local before after
 	p2p moved "$MNT" $EXPORT 131072@0:0-32
@@ -144,7 +147,8 @@ case_p2p-regions() {
 	with_mount 3 regions
 }
 
-# Programs cannot pass such memory to NFS. (If a later kernel lets them, they get EIO from us.)
+# Programs cannot pass such memory to NFS. (If a later kernel lets them, they get EIO from our
+# module.)
 case_p2p-user() {
 	local device
 	p2p_begin

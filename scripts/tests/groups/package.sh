@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Test the Debian package, the DKMS targets and make install, without a guest: in a chroot to an overlay of the host's
-# root directory, where /lib/modules has only the kernel to build for, and one that the module does not support. All
-# changes go to the overlay, not to the host.
+# Test the Debian package, the DKMS targets and make install, without a guest, in a chroot. Its root
+# is an overlay of the host's root directory. Its /lib/modules has only the kernel for which the
+# module is built, and one that the module does not support. All changes go to the overlay, not to
+# the host.
 # KERNEL 6.12 means Debian's own kernel here, which is what most people build for.
 # Guests: none
 # Providers: rxe
@@ -26,7 +27,7 @@ kdir=$(kernel_kdir "$kernel")
 other=5.10.0-other
 root=$dir/root
 version=$("$TOP/scripts/package/version")
-# The chroot may not have the directory with the git history, so pass the version.
+# The chroot may not have the git history from which the version is computed, so pass the version.
 export RPCRDMA_VERSION=$version
 deb=$dir/rpcrdma-dkms_${version}_all.deb
 
@@ -83,11 +84,12 @@ ours_installed() {
 	names_mean updates/dkms
 }
 
-# The tools are installed and start. The chroot has the devices and the kernel of the host, so what they say about
-# these is not looked at: the group admin does that, in a guest.
+# The tools are installed and start. They see the devices and the kernel of the host, so their
+# findings are not checked here, but in the group admin, in a guest.
 tools_work() {
 	local f rc=0
-	# The chroot shows the mounts of the host. The server of one may be dead, so limit the time.
+	# The chroot shows the mounts of the host. The server of a mount may be dead, so limit the
+	# time.
 	timeout 300 chroot "$root" rpcrdma-check >"$dir/mem/check" || rc=$?
 	cat "$dir/mem/check"
 	[ $rc -le 1 ] && grep -qE '^(ok|note|WRONG) ' "$dir/mem/check" || fail "rpcrdma-check does not work"

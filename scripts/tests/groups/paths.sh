@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Two guests with two links: the table of paths (/proc/sys/sunrpc/rdma_paths), and what sunrpc and NFS have for several
-# paths themselves. Link 0 has the addresses 10.9.0.x and fd09::x, link 1 has 10.12.0.x and fd12::x.
+# Two guests with two links: the table of paths (/proc/sys/sunrpc/rdma_paths), and what sunrpc and
+# NFS themselves offer for several paths. Link 0 has the addresses 10.9.0.x and fd09::x, link 1 has
+# 10.12.0.x and fd12::x.
 # Guests: pair
 # Links: 2
 # Limit: 1800
@@ -17,7 +18,7 @@ BOTH="dst=$ONE.1,$TWO.1 src=$ONE.2,$TWO.2"
 
 second_device() { rdma link add lab1 type "$PROVIDER" netdev eth1; }
 
-# The second link of each guest, with a device of its own
+# Set up the second link of this guest, with a device of its own.
 second_link() {
 	local last=1
 	[ "$ROLE" = server ] || last=2
@@ -119,7 +120,8 @@ case_spread-ipv6() {
 	paths_umount
 }
 
-# Interfaces instead of addresses. The names are in a line for all servers, and in one for this server.
+# Sources may be interfaces instead of addresses. The interfaces are in the line "default" for all
+# servers, and then in a line for this server.
 case_interfaces() {
 	echo "default src=eth1" >$PATHS
 	nfs_mount 4.2 "" $TWO.1
@@ -133,8 +135,9 @@ case_interfaces() {
 	paths_umount
 }
 
-# A mount finds the way if its first paths do not work: an interface that does not exist, an address that is not ours,
-# an address at which nobody is, and a port at which nobody listens.
+# A mount uses its fourth path if the first three do not work. The sources of the first two are an
+# interface that does not exist, and an address that this guest does not have. No host has the
+# destination of the third.
 case_first-mount() {
 	local failures
 	echo "$ONE.1 src=nosuch0,$ONE.77,$ONE.2,$TWO.2 dst=$ONE.1,$ONE.1,$ONE.78,$TWO.1" >$PATHS
@@ -206,9 +209,9 @@ watch_replies() {
 	done
 }
 
-# fio_passes: run fio with verification, again and again, until /tmp/fio.stop exists. Within a pass, fio writes each block
-# once. With --time_based it would begin anew while Calls are in flight, and two WRITEs of the same block could be on
-# different links at the same time, so that nobody knows which comes last.
+# fio_passes: run fio with verification, again and again, until /tmp/fio.stop exists. Within a pass,
+# fio writes each block once. With --time_based it would begin again while Calls are in flight, and
+# two WRITEs of the same block could be on different links at the same time, in an unknown order.
 fio_passes() {
 	local passes=0
 	rm -f /tmp/fio.stop
@@ -223,7 +226,8 @@ fio_passes() {
 	echo "$passes passes of fio"
 }
 
-# paths_trace: as trace_begin, but only for events that are rare enough to be kept until the end
+# paths_trace: like trace_begin, but only for events that are so rare that the buffer keeps all of
+# them
 paths_trace() {
 	local event
 	trace_begin
@@ -235,11 +239,12 @@ paths_trace() {
 
 replies_beyond() { [ "$(xprt_field 7)" -gt "$1" ]; }
 
-# outage <seconds> <begin> <end>: fio verifies on four connections over two links. One link fails for this time. No call
-# fails, Replies come again after the keepalive's time at the latest, while the link is still down, and in the end two
-# connections use each link. On a busy machine, rxe breaks other connections, too: it answers a repeated RDMA Read with an
-# error if the region has been invalidated since. Such a connection may return without a probe. So with rxe, the probe is
-# not required.
+# outage <seconds> <begin> <end>: fio verifies on four connections over two links. Link 1 fails for
+# this time. No system call fails. Replies come again before the link returns, at the latest when
+# the keepalive's time has passed. In the end, two connections use each link again. On a busy
+# machine, rxe breaks other connections, too: it answers a repeated RDMA Read with an error if the
+# region has been invalidated since. Such a connection may return without a probe, so with rxe the
+# probe is not required.
 outage() {
 	local seconds=$1 begin=$2 end=$3 returns failures watcher fio replies
 	echo "$ONE.1 $BOTH" >$PATHS
@@ -256,7 +261,7 @@ outage() {
 	watcher=$!
 	$begin
 	nap "$seconds"
-	# The counters of both links together: RPCs go on by the other link.
+	# xprt_field sums the Replies of all connections. All of them are on link 0 now.
 	until_true 30 only_by_link $ONE.2 || die "after $seconds s connections are not only on link 0: $(paths_shown source)"
 	replies=$(xprt_field 7)
 	until_true 30 replies_beyond "$replies" || die "nothing moves by the other link"
@@ -280,7 +285,7 @@ outage() {
 }
 
 link_off() { ip link set eth1 down; }
-# rxe cannot send messages of the connection manager after its link was down (see faults-pair.sh).
+# After its link was down, rxe cannot send messages of the connection manager (see faults-pair.sh).
 link_on() {
 	ip link set eth1 up
 	[ "$PROVIDER" = siw ] || { rdma link delete lab1; second_device; }
@@ -319,8 +324,8 @@ case_tos() {
 	[[ "$seen" == *" tos 0x68"* ]] || die "no packet has the type of service"
 }
 
-# A short timeout makes the adapter give up a dead peer earlier: with 8, all retries take some milliseconds; by default
-# they take seconds.
+# With a short timeout, the device gives up a dead peer earlier: with 8, all retries take some
+# milliseconds; by default they take seconds.
 case_ack-timeout() {
 	local t0 before took
 	[ "$PROVIDER" = rxe ] || skip "with siw, TCP repeats what was lost"
@@ -346,7 +351,8 @@ case_ack-timeout() {
 
 probe_began() { [ "$(grep -c 'rpcrdma_cm_event: .*route resolved' $TRACE/trace)" -gt "$1" ]; }
 probe_ended() { grep -q 'xprt_rdma_path_probe: .*status=0' $TRACE/trace; }
-# The probe of a silent link has to get as far as its first packet, so the server's link address stays known.
+# Keep the link-layer address of the server known, so that a probe over the silent link resolves its
+# route and waits for the connection.
 silent_link() {
 	ip neigh replace $TWO.1 lladdr "$(ip neigh show $TWO.1 | grep -o '..:..:..:..:..:..')" dev eth1 nud permanent
 	tc qdisc add dev eth1 root netem loss 100% || skip "this kernel has no netem"
@@ -356,8 +362,9 @@ silent_link_end() {
 	ip neigh del $TWO.1 dev eth1
 }
 
-# While the client probes the first path, the table changes, and the connection is made anew by a path that is the first
-# one of the new line. When the probe succeeds, this connection must not be closed.
+# While the client probes the first path, the table changes, and the connection is broken. The new
+# connection uses the first path of the new line. When the probe succeeds, the client must not close
+# this connection.
 # Covers: G-40
 case_change-in-probe() {
 	local resolved returns connects
@@ -399,8 +406,9 @@ asks_by_link() {
 	only_by_link "$1"
 }
 
-# A connection that is away returns although the server has not answered an RPC that was given up. As long as an RPC
-# waits for its Reply, the connection stays.
+# A connection that uses its second path returns to the first, even if the server still owes a Reply
+# to an RPC that was given up. As long as an RPC waits for its Reply, the connection stays on the
+# second path.
 # Covers: G-40
 case_return-owed() {
 	local returns pid
@@ -462,7 +470,8 @@ case_dstaddr() {
 	done
 }
 
-# sunrpc's add_xprt makes one more transport, which gets the next number. Linux 6.12 does not have it.
+# sunrpc's add_xprt makes one more transport, which gets the next number. Linux 6.12 does not have
+# this file.
 case_add-xprt() {
 	local v dir
 	echo "$ONE.1 $BOTH" >$PATHS
@@ -492,7 +501,8 @@ case_max-connect() {
 	paths_umount
 }
 
-# NFSv3 has no trunking, but the table gives a mount both links, and its RPCs go on when one of them fails.
+# NFSv3 has no trunking, but with the table a mount uses both links, and its RPCs continue when one
+# link fails.
 case_nfs3() {
 	echo "$ONE.1 $BOTH" >$PATHS
 	nfs_mount 3 nconnect=2 $ONE.1
@@ -510,8 +520,9 @@ case_nfs3() {
 }
 
 group() {
-	# The lease must survive the outage of a link. It is also the time after which a client notices that its callbacks
-	# have no connection any more, and until then the server waits for delegations that it recalls.
+	# The lease must survive the outage of a link. It is also the time after which a client
+	# notices that its callbacks no longer have a connection. Until then, the server waits for
+	# delegations that it recalls.
 	LEASE=30
 	pair_up "$(version_here)"
 	if [ "$ROLE" = server ]; then
@@ -528,7 +539,7 @@ group() {
 	fi
 }
 
-# case_clean() deletes only the first device.
+# case_clean() deletes only the first device, so delete the second one here.
 paths_end() {
 	[ "$ROLE" = client ] || server_down
 	rdma link delete lab1 || true

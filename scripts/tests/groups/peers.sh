@@ -50,7 +50,7 @@ settled() {
 	case $OURS in
 	client)
 		[ "$(counter client_fallbacks)" -gt "$before" ] || die "the in-tree server did not refuse version 2"
-		# After the refusal, no other connection is made
+		# The refusal must not lead to another connection.
 		[ $(($(counter client_fallbacks) - before)) = $(($(counter client_connects) - connects)) ] ||
 			die "it was another connection"
 		[ "$(counter client_v2_connects)" = 0 ] || die "the in-tree server speaks version 2"
@@ -69,7 +69,7 @@ case_v42() { SCALE=0.3 settled invalidation Y with_mount 4.2 checked names dir s
 case_v42-noinv() { SCALE=0.3 invalidation N with_mount 4.2 checked small acl xattr data direct; }
 case_delegation() { delegation 4.2 remote_writer; }
 
-# A round trip that is much longer than the delays of a busy machine
+# The artificial round trip is much longer than the delays of a busy machine.
 RTT_MS=400
 
 # mount_time <highest version of RPC over RDMA> <version of NFS>: mount, and print how many milliseconds it took. Check
@@ -88,11 +88,11 @@ mount_time() {
 	nfs_umount || die "umount failed"
 }
 
-# mount_cost <version of NFS>: check that asking for version 2 costs one round trip. The network is so slow that a
-# mount mostly waits for it. Other delays add to the time, so the quickest of several mounts shows how many round
-# trips it has waited for. A capture would show the messages, but not other causes of waiting, for instance a
-# timer. A busy machine may need more tries. A second round trip would be hidden only if other causes delayed every
-# mount with version 1 by about as much.
+# mount_cost <version of NFS>: check that asking for version 2 costs one round trip. The network is
+# so slow that a mount mostly waits for it. Other delays add to the time, so the shortest time of
+# several mounts shows the number of round trips. A busy machine may need more tries. A second round
+# trip would be hidden only if other causes delayed every mount with version 1 by about as much. A
+# capture would show the messages, but no other causes of waiting, for instance a timer.
 mount_cost() {
 	local i v t least=(0 1000000 1000000) extra=
 	for i in {1..20}; do

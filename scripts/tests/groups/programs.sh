@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Programs that people run on NFS, with both versions of the protocol, while the connection is broken every ten seconds.
-# Each program checks its own data, on the mount and, after the unmount, at the server. All files must then be the same
-# at the server as they were on the mount. In some turns, make test runs two of the programs; make test-all runs all.
+# Programs that people run on NFS, with both versions of the protocol, while the connection is
+# broken about every ten seconds. Each program checks its own data, on the mount and, after the
+# unmount, at the server. All files at the server must then be the same as they were on the mount.
+# In some turns, make test runs two of the programs; make test-all runs all.
 # Guests: alone
 # Limit: 5400
 # Quick: none
@@ -14,7 +15,7 @@
 CASE_LIMIT=1500
 # Each program goes on for at least this long.
 PROGRAM_SECONDS=60
-# The guest sees the sources of a kernel, which the host has unpacked.
+# The host has unpacked the sources of a kernel, and the guest sees them.
 SOURCES=$CACHE/src/linux-source-$KERNEL
 export HOME=/tmp GIT_CONFIG_NOSYSTEM=1
 
@@ -47,7 +48,7 @@ program_here() {
 ledger() { python3 -I "$TOP/scripts/tests/peers/ledger.py" "$@"; }
 
 sqlite_run() { ledger $MNT/ledger.db $PROGRAM_SECONDS; }
-# To check a database, SQLite may have to roll back what a killed process has begun. So its files change.
+# The check may change the files, because SQLite rolls back what a killed process has begun.
 sqlite_check() { ledger "$1/ledger.db" 0 check; }
 
 # Covers: V1-ERR-25
@@ -108,8 +109,8 @@ case_program-git() {
 # processor of the host.
 BUILD_PARTS=(lib/ arch/x86/lib/)
 
-# build <directory> <target...>: build in the directory. Each directory is mounted at the same place. Otherwise make would
-# begin anew in a copy of another directory.
+# build <directory> <target...>: build in the directory. Mount each directory at the same place: in
+# a copy of a directory with another path, make would build everything again.
 build() {
 	mkdir -p "$1" /build
 	mount --bind "$1" /build
@@ -166,7 +167,7 @@ image_run() {
 		for i in {0..15}; do
 			qemu-io -f qcow2 -c "write -q -P $((n % 16 * 16 + i)) $((i * 12))M 7M" /tmp/image.qcow2
 		done
-		# Past the page cache, and then through it
+		# These two bypass the page cache. The commands in the next loop use it.
 		qemu-img convert -f qcow2 -O raw -t none /tmp/image.qcow2 $MNT/image.raw
 		qemu-img compare -q -T none -f qcow2 -F raw /tmp/image.qcow2 $MNT/image.raw || die "a block is not what was written"
 		for image in qcow2:/tmp/image.qcow2 raw:$MNT/image.raw; do

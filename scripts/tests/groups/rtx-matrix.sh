@@ -96,7 +96,8 @@ nothing_of_it() {
 		counted client_error_replies 0 0 counted client_bad_replies 0 0 with_mount "$1" listed
 }
 
-# One end has the extension switched off, or uses version 1. The other end offers all of the extension.
+# One end has the extension switched off, or uses version 1, while the other end offers the whole
+# extension.
 # Covers: RTX-31 RTX-32 RTX-103
 case_rtx-words-absent() {
 	local pages
@@ -131,7 +132,7 @@ case_rtx-around() {
 			counted client_calls_group 1 $ANY sound 3 around
 		sound 4.2 around
 	done
-	# Now let WRITEs of any size go by Sends.
+	# Now let WRITEs of any size be sent in groups.
 	echo 1048576 >$CLIENT/rdma_rtx_write_max
 	counted client_calls_placed 1 $ANY sound 4.1 around
 }
@@ -177,8 +178,8 @@ many_and_list() {
 	listed
 }
 
-# Without memory for the additional Sends of a group, a Call uses the base protocol. In the second half of this case, 5
-# percent of the module's allocations fail, at both ends.
+# If there is no memory for the additional Sends of a group, the Call uses the base protocol. In the
+# second half of this case, 5 percent of the module's allocations fail, at both ends.
 # Covers: RTX-78
 case_rtx-starved() {
 	local made
@@ -214,9 +215,9 @@ case_rtx-starved-replies() {
 	trap starve_off EXIT
 	MOUNT_OPTS=rsize=16384 sound 3 listed
 	rm -f /tmp/failed
-	# A connection keeps the Sends of its first such Reply, so each try uses a new mount. Only 10 percent of the
-	# allocations fail: the client waits longer and longer for a server that closes one connection after the
-	# other.
+	# A connection keeps the Sends of its first such Reply, so each try uses a new mount. Only
+	# 10 percent of the allocations fail: with more, the server would close one connection after
+	# another, and the client would wait longer before each new one.
 	for _ in {1..20}; do
 		MOUNT_OPTS=rsize=16384 with_mount 3 starved_listing
 		[ ! -s /tmp/failed ] || break

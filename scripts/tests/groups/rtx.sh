@@ -48,7 +48,7 @@ in_sends() {
 		counted client_calls_read_chunk 0 0 counted client_mrs_registered 0 0 written "$2" 4
 }
 
-# The server grants few credits at first, and more when it sees that they are useful (RTX-83).
+# Cause enough load for the server to grant more credits than at first (RTX-83).
 more_credits() {
 	: >"$MNT/written"
 	written 65536 16
@@ -67,8 +67,9 @@ writes() {
 # Covers: RTX-31 RTX-41 RTX-42 RTX-43 RTX-62 RTX-74 RTX-95
 case_rtx-write() { sound 3 writes; }
 
-# pages_here <numbers of pages...>: print the numbers on 7.3. On other kernels, print only the last number, because the
-# tests for each number take minutes in an emulated guest.
+# pages_here <numbers...>: from these numbers of pages in a Receive, print all on 7.3. On other
+# kernels, print only the last number, because the tests for each number take minutes in an emulated
+# guest.
 pages_here() { if [ "$KERNEL" = 7.3 ]; then echo "$@"; else echo "${@: -1}"; fi; }
 
 # placed_in <pages of a Receive> <bytes of a WRITE>: print how many Sends the WRITE takes. All pages of a Receive but
@@ -142,7 +143,8 @@ case_rtx-placed-by-client() {
 	done
 	inline_of 1024
 	counted client_calls_placed 1 $ANY sound 4.2 sizes
-	# If rdma_rtx_write_max is 0, the round trip decides up to which length items are placed.
+	# If rdma_rtx_write_max is 0, the client derives from the round trip up to which length
+	# items are placed.
 	inline_of 16384
 	echo 0 >$CLIENT/rdma_rtx_write_max
 	counted client_calls_placed 1 $ANY sound 4.2 placed_any
@@ -216,7 +218,7 @@ case_rtx-gathered() {
 	counted client_calls_gathered 1 $ANY sound 4.2 sizes
 	inline_of 16384
 	echo 65536 >$CLIENT/rdma_rtx_gather
-	# With 2 pages in a Receive, a Send has one page of data. The SGEs of siw suffice for that.
+	# With 2 pages in a Receive, a Send has one page of data, for which siw has enough SGEs.
 	[ "$PROVIDER" != siw ] || echo 2 >$PAGES
 	sound 3 from_64k
 	counted client_calls_gathered 1 $ANY sound 4.2 many
@@ -249,9 +251,10 @@ case_rtx-sizes() {
 	counted client_calls_group 1 $ANY sound 3 sizes
 }
 
-# Sections of the checker that use symlinks, directories, data, ACLs and extended attributes. With small Sends, many
-# messages are long. Where pages are larger, NFSv3 provides more room for long Replies (whole pages for an ACL), and a Call
-# cannot offer as many Receives of this size.
+# Sections of the checker that use symlinks, directories, data, ACLs and extended attributes. With
+# small Sends, many messages are long. On kernels with pages of more than 4096 bytes, NFSv3 may need
+# more room for a long Reply (whole pages for an ACL) than the Receives that a Call can offer, so no
+# Reply needs to be a group.
 # Covers: RTX-97
 case_rtx-all-v3() {
 	local least=1
@@ -285,7 +288,7 @@ case_rtx-readdir() {
 	sound 4.2 entries
 }
 
-# Trace events show messages that are groups.
+# Trace events show which messages are groups.
 case_rtx-seen() {
 	trace_begin
 	sound 3 entries

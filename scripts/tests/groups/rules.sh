@@ -68,9 +68,10 @@ case_odd-sizes() {
 	done
 }
 
-# When an RPC is done, each of its regions has been invalidated by the server or by the client, and few regions serve
-# many RPCs. The READ that fails leaves its Write chunk unused. Its RPC has two handles, one of them for roundup, so the
-# server invalidates neither, and the client must invalidate both.
+# When an RPC is done, each of its regions has been invalidated by the server or by the client, and
+# few regions serve many RPCs. The READ that fails leaves its Write chunk unused. Its RPC has two
+# handles, one of them for the roundup of 8190 bytes. In version 1 the server cannot know which
+# handle it may invalidate, so the client must invalidate both.
 # Covers: MEM-02 MEM-10 MEM-22 V1-UNU-05
 case_regions() {
 	local allocated registered gone
@@ -191,7 +192,7 @@ fails_to_invalidate() {
 	wait $! || die "an RPC has failed"
 	[ "$(<$DEBUG/client_fail_inv)" = 0 ] || die "there were not so many invalidations"
 	lost=$(($(counter client_lost_fences) - lost))
-	# siw itself may lose one more completion.
+	# siw itself may lose more completions.
 	case $PROVIDER/$2 in
 	*/0) ;;
 	siw/*) [ $lost -ge "$2" ] ;;
@@ -214,9 +215,10 @@ failed_invalidation_end() {
 	highest 1
 }
 
-# A local invalidation fails: the only one of an RPC, or one of eight. In some rounds, the completion of the last of the
-# eight, which stands for all of them, is also lost. The Reply has arrived, but the server could still access the
-# memory. So the connection is closed before sunrpc gets the Reply.
+# A local invalidation fails: the only one of an RPC, or one of eight. In some rounds, the
+# completion of the last of the eight, which stands for all of them, is also lost. The Reply has
+# arrived, but the server could still access the memory, so the client must close the connection
+# before sunrpc gets the Reply.
 # Covers: V1-ERR-21
 case_failed-invalidation() {
 	local pages which lost v
@@ -286,14 +288,15 @@ case_receives() {
 	burst $MNT/data 4096 window_is_full
 	granted=$(cat /sys/kernel/debug/rpcrdma/server/* | awk '$1 == "credits_granted" && $2 > n { n = $2 } END { print n }')
 	grep -H '^receives' /sys/kernel/debug/rpcrdma/{client,server}/*
-	# More Receives than either end begins with
+	# This is more than the Receives with which either end begins.
 	[ "$granted" -ge 64 ] || die "the client never had enough in flight: $granted credits"
 	[ "$(xprt_field 3)" = 1 ] || die "the connection was lost: $(xprt_field 3) connects"
 	umount $MNT
 	ice_down
 }
 
-# in_softirq <event>: how often has it been recorded in softirq, and how often elsewhere?
+# in_softirq <event>: print how often the event has been recorded in softirq, and how often
+# elsewhere
 in_softirq() {
 	awk -v name=" $1: " 'index($0, name) { match($0, /\] [^ ]+/); n[substr($0, RSTART + 4, 1) ~ /[sS]/]++ }
 		END { print n[1] + 0, n[0] + 0 }' $TRACE/trace
@@ -330,8 +333,9 @@ room_is_short() {
 	until_true 20 only_regions_held "$client" || die "entries of what has completed are not free: $(cat "$client")"
 }
 
-# only_regions_held <client's file>: do the Calls that were sent have no more entries than they need to invalidate their
-# eight regions each? Two of the 128 entries of the queue are for a probe and for draining.
+# only_regions_held <client's file>: do the Calls that were sent hold only the entries that they
+# need to invalidate their eight regions each? The queue has 128 entries, two of which are for a
+# probe and for draining.
 only_regions_held() {
 	local sent=$(($(field credits_in_flight "$1") - $(field sends_parked "$1")))
 	[ "$(field send_queue_free "$1")" = $((126 - 8 * sent)) ]
@@ -340,7 +344,7 @@ only_regions_held() {
 # window_is_wide: are there credits for more RPCs than the send queue has room for?
 window_is_wide() { crowd && [ "$(field credits_granted "$(echo $DEBUG/client/*)")" -ge 20 ]; }
 
-# A case may have turned the keepalive off, and have failed.
+# Turn the keepalive on again, because a failed case may have left it off.
 before_case() { [ "$MODULE" != ours ] || echo 10 >/proc/sys/sunrpc/rdma_keepalive_time; }
 
 # no_probes: turn the keepalive off, because it looks for completions from time to time
@@ -527,15 +531,17 @@ case_memory-credits() {
 	had=$(field credits_granted "$server")
 	cat $DEBUG/server_memory
 	grep -E '^(credits_granted|receives|memory_held|receives_bytes) ' "$server"
-	# A Receive has 8 pages, so 18 Receives have the 589824 bytes that are the limit below.
+	# A Receive has 8 pages. So the 786432 bytes that the server may lend (see below) have room
+	# for at most 24 Receives.
 	((had > 2 && had <= 16)) || die "$had credits of a server with 1 MiB"
 	(($(memory held) <= 786432)) || die "$(memory held) bytes are held, more than three quarters of the limit"
 	[ "$(memory held)" = "$(field memory_held "$server")" ] || die "one connection does not have all that is held"
 	[ "$(memory known)" = 1 ] || die "$(memory known) connections are known"
-	# Half of what the first Receives leave of three quarters of the limit
+	# The share is half of three quarters of the limit, after the memory for the first Receives
+	# was subtracted.
 	(($(memory share) > 262144 && $(memory share) < 393216)) || die "the share is $(memory share)"
 	echo 64 >$MEMORY
-	# Memory that was refused is asked for again after an eighth of a second.
+	# The server asks again for memory that was refused, but only after an eighth of a second.
 	sleep 0.3
 	counted server_loans_refused 0 0 eval 'crowd; crowd'
 	(($(field credits_granted "$server") > had)) || die "still $had credits, although there is memory"
@@ -560,11 +566,12 @@ case_memory-connections() {
 	until_true 10 nothing_held || die "left behind: $(cat $DEBUG/server_memory)"
 }
 
-# nothing_held: is the memory of the server free? A connection has no file in debugfs any more before it is.
+# nothing_held: is the memory of the server free? This comes somewhat later than the removal of the
+# connections' files in debugfs.
 nothing_held() { [ "$(memory known)$(memory held)$(memory set_aside)" = 000 ]; }
 
-# returned <connection> <bytes>: after some Calls, does the client have few credits, and not more bytes of Receives? A
-# credit is left for every 8 Calls per second.
+# returned <connection> <bytes>: after some Calls, does the client have few credits, and not more
+# than this many bytes of Receives? (The server leaves one credit for every 8 Calls per second.)
 returned() {
 	calls 24 || die "READ fails"
 	sleep 0.5
@@ -575,9 +582,10 @@ returned_soon() {
 	until_true 90 returned "$1" "$2" || die "still there: $(grep -E '^(receives|credits)' "$1")"
 }
 
-# With review_time, the server takes credits back from a client that no longer needs them: Replies grant fewer credits,
-# and when the client must know that, the Receives of the other credits are not posted again. A client that sends
-# nothing keeps its credits. When a client needs credits again, it gets them. No connection is lost.
+# With review_time, the server takes credits back from a client that no longer needs them. Replies
+# grant fewer credits, and once the client must have seen such a Reply, the server does not post the
+# Receives of the other credits again. A client that sends nothing keeps its credits. When a client
+# needs credits again, it gets them. No connection is lost.
 # Covers: G-39 V1-CRD-09
 case_memory-returns() {
 	local server had idle i since
@@ -646,12 +654,13 @@ trimmed_soon() {
 	until_true 30 few_idle "$1" || die "after 30 s: $(field idle_sends "$1") idle Sends"
 }
 
-# few_idle <connection>, many_idle <connection>: how many Sends does the connection keep for later?
+# few_idle <connection>, many_idle <connection>: does the connection keep at most two, or more than
+# four, Sends for later?
 few_idle() { (($(field idle_sends "$1") <= 2)); }
 many_idle() { (($(field idle_sends "$1") > 4)); }
 
-# A connection whose client is silent frees the buffers of the Sends that it needed before, but for two of them. If memory
-# is short, it does so at once.
+# If a client is silent, the server frees the buffers of the Sends that its connection no longer
+# needs, except for two. If memory is short, the server does this at once.
 # Covers: G-39
 case_sends-trimmed() {
 	local server
@@ -678,8 +687,8 @@ none_in_stock() { [ "$(in_stock)" = 0 ]; }
 
 write_16m() { dd if=/dev/urandom of=$MNT/stock bs=1M count=16 conv=notrunc oflag=direct status=none || die "WRITE fails"; }
 
-# A WRITE of a megabyte is read by RDMA into the pages that earlier WRITEs have left. These pages are freed when memory is
-# short, and when no WRITE needs them any longer.
+# An RDMA Read fetches a WRITE of a megabyte into the pages that earlier WRITEs have left. The
+# server frees these pages when memory is short, and when no WRITE has needed them for some time.
 # Covers: G-41
 case_pages-in-stock() {
 	local before
@@ -880,7 +889,8 @@ case_port-in-use() {
 	nfs_umount
 }
 
-# A mount without the option port= uses the well-known port, and rpcbind does not know the service.
+# A mount without the option port= uses the well-known port. It does not need rpcbind, which does
+# not know the service.
 # Covers: RPB-02 RPB-05
 case_default-port() {
 	local v
