@@ -4,10 +4,10 @@
 
 usage: arrivals.py DEVICE SOURCE SECONDS
 
-Prints "PACKETS TWICE LATE": the number of IPv4 packets from SOURCE in that time, how many of them had arrived
-before, and how many arrived behind a packet that was sent after them. The sender numbers all packets
-(identification in the IP header), and a retransmission gets a new number. So if the same number arrives
-twice, the network has duplicated a packet.
+Prints "PACKETS TWICE LATE": the number of IPv4 packets from SOURCE in that time, how many of them had
+arrived before, and how many arrived after a packet that was sent later. The sender numbers all
+packets (identification in the IP header), and a retransmission gets a new number. So if the same
+number arrives twice, the network has duplicated a packet.
 """
 import socket
 import struct

@@ -13,7 +13,8 @@ import collections
 import re
 import sys
 
-# For each kind of work request, and for mapped regions: the side, and the events of its beginning and its end
+# For each kind of work request, and for mapped regions: the side, the event with which it begins,
+# and the event with which it ends
 KINDS = {
     "Receive": ("", "rpcrdma_recv_post", "rpcrdma_recv_done"),
     "client's Send": ("client", "xprt_rdma_send", "xprt_rdma_send_done"),
@@ -64,8 +65,9 @@ class Lives:
         failed = bool(m) and m.group(1) != "0"
         if failed:
             self.ended.add(key[0])
-        # Completions without a posting are allowed only with an error: siw may flush a work request twice, and
-        # of several RDMA Reads that one event reports as posted, an unsignaled one completes, too, if it fails.
+        # An object may complete without having been posted only with an error. siw may flush a work
+        # request twice. If one event reports several RDMA Reads as posted, an unsignaled one of
+        # them completes as well if it fails.
         if self.open.pop((kind, *key), None) is None and not failed:
             self.complain(where, f"{key} completes, and was not posted")
 

@@ -402,7 +402,7 @@ KNOWN_RTX = [
 
 def rtx_cases(out, name, cases, packets):
     """Check the marks of all @cases in one capture. A message before each case ends the group that the case
-    before it may have left open. packets() makes packets of the messages, and returns also their link type."""
+    before it may have left open. packets() returns the link type, and the packets that it makes of the messages."""
     between = words(XID, 2, 1, 4, 1, 2)
     path = os.path.join(out, name + ".pcap")
     messages = [m for _, ms, _ in cases for m in [between, *ms]]
@@ -465,8 +465,8 @@ def rtx_main(out, vecs):
 
 
 def header_len(message):
-    """The smallest valid length of this message: its header, and if it has an RPC message, XID and msg_type of
-    that."""
+    """The smallest valid length of this message: its header and, if it has an RPC message, the XID and
+    msg_type of the RPC message."""
     want = Want(message)
     return 4 * want.at + (8 if want.rpc else 0)
 

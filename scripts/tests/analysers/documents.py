@@ -59,7 +59,8 @@ def mdoc_blocks(lines):
 
 
 def joined(block):
-    """The lines of a block. A line that ends with a backslash, or within quotes, is one with the next."""
+    """The lines of a block. A line that ends with a backslash, or within quotes, continues in the next
+    one."""
     whole = ""
     for line in block:
         whole += ("\n" if whole else "") + (line if whole else line.strip())
@@ -91,8 +92,8 @@ def fits(entry, document, line):
 
 
 def checked(line):
-    """The line, with a check that ends the script if the line fails. Despite "set -e", bash goes on if the first part
-    of a && b fails."""
+    """The line, with a check that ends the script if the line fails. Despite "set -e", bash continues
+    if the first part of "a && b" fails."""
     return line + "\n[ $? = 0 ]" if "&&" in line else line
 
 

@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0
 """usage: expect.py KERNEL PROVIDER GROUP[+GROUP...]
 
-Print the cases that a run of these groups must report, one a line, with the names that the guest uses. The names come
-from the groups' files and from the suites in kunit/. Names that are only made in a run are in expect.list. ALL in the
-environment has the same meaning as in scripts/test. A case with a "?" before its name may be reported or not. A guest
-uses the same list to choose the cases that it runs, see run_all_cases.
+Print the cases that a run of these groups must report, one a line, with the names that the guest
+uses. The names come from the groups' files and from the suites in kunit/, and from expect.list if
+other programs report the cases. ALL in the environment has the same meaning as in scripts/test. A
+case with a "?" before its name may be reported or not. A guest uses chosen() to select the cases
+that it runs, see run_all_cases() in cases.sh.
 
        expect.py --check: find cases in the groups' files that this program does not find
 """

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The round-trip extension in a capture. This file assembles transmissions to messages, and checks the rules of
-Documentation/rtx.rst. roce.py and wire.py use it. It shares no code with the module, or with the test programs
-in peers/.
+"""The round-trip extension in a capture. This file assembles messages from their transmissions,
+and checks the rules of Documentation/rtx.rst. roce.py and wire.py use it. It shares no code with
+the module, or with the test programs in peers/.
 """
 import collections
 import struct
@@ -89,7 +89,7 @@ def words(conn, of_client):
 
 
 def used(conns):
-    """Has a server announced, on one of these connections, that it takes groups?"""
+    """Has a server announced, on one of these connections, that it accepts groups?"""
     return any(words(c, False).call_max for c in conns)
 
 
@@ -162,8 +162,9 @@ def is_needed(m, limit):
 
 
 def windows(conn):
-    """For each Call, yield (good, Call). A Call in base form is always good. A group is good if the credits of
-    all Calls in flight, beyond the first credit of each, are at most half of the grant."""
+    """For each Call, yield (good, Call). A Call that is no group is always good. A group is good if the
+    credits of all Calls in flight, without the first credit of each, are at most half of the
+    grant."""
     grant, out = 1, {}
     for m in conn.messages:
         if m.type in (ERROR, CONNPROP) or not m.forward:

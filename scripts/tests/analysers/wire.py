@@ -205,8 +205,9 @@ def headers():
 def credits():
     # Covers: V1-CRD-04 BC-03
     rule("credits", ((m.credits > 0, m) for m in messages()))
-    # On a connection, the client always requests the same number of credits. The server's grant seldom falls: it is
-    # reviewed every 5 seconds, and does not depend on the number of Calls in progress.
+    # On a connection, the client always requests the same number of credits. The server's grant
+    # seldom falls: the server reviews it only every 15 seconds (review_time), and does not reduce
+    # it because few Calls are in progress at a moment.
     # Covers: V1-CRD-01 V1-CRD-03 V1-CRD-29 EXP-25 V2-CRD-02
     def steady(given):
         falls = [i for i in range(1, len(given)) if given[i] < given[i - 1]]
@@ -398,7 +399,8 @@ def memory():
     # Covers: V1-WPD-01 V1-WRC-16 V1-WRC-19 EXP-14
     rule("written-as-told", ((all(written(acts, s) == b.length for c, d in zip(m.call.chunks, m.chunks)
                                   for s, b in zip(c, d)), m) for m, acts in answered if m.call.chunks))
-    # A Reply in a Reply chunk begins with its XID and the word that makes it a Reply, and has whole words
+    # A Reply in a Reply chunk begins with its XID and with the word that marks it as a Reply, and
+    # consists of whole words.
     # Covers: V1-RPL-05 V1-HDR-04 V1-WPD-08
     rule("long-reply", ((first_write(acts) == m.xid.to_bytes(4, "big") + (1).to_bytes(4, "big") and
                          total(m.reply) % 4 == 0, m)
@@ -567,7 +569,8 @@ def pads_of_calls():
             ends.append((w.at == len(m.body), m))
     # Covers: MEM-20
     rule("call-pads-are-zero", pads)
-    # No bytes follow the end of the RPC message, where old bytes of the buffer might be sent.
+    # No bytes follow the end of the RPC message. (If some did, they could be old bytes of the
+    # buffer.)
     # Covers: MEM-20
     rule("nothing-behind", ends)
 
@@ -601,7 +604,8 @@ def pads():
     # Covers: MEM-20
     rule("pads-are-zero", (c for c in checks if c[0] is not None))
     pads_of_calls()
-    # Only the traffic of version 2 has inline results with roundup. In that of version 1, they use a chunk.
+    # Only the traffic of version 2 has inline results with roundup. In version 1, the client offers
+    # a chunk for these results, and the server must use the chunk.
     if version == 2:
         answers = [(pad_is_zero(m, w), m) for m in replies() if (w := reply_words(m))]
         # Covers: MEM-20

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Foreign pages (net/client/foreign.c), which are memory of a device and not of the kernel. The
-# module rpcrdma_gpu (peers/gpu.c) imitates a GPU and the module that maps its memory. Client and
-# server are in one guest.
+# Foreign pages, which the CPU must not access (net/client/foreign.c). The module rpcrdma_gpu
+# (peers/gpu.c) imitates a GPU and the module that maps its memory. Client and server are in one
+# guest.
 # Guests: alone
 # Limit: 1800
 # Second: none

@@ -13,7 +13,7 @@ NAME=server.lab.test
 KEYTAB=/etc/krb5.keytab
 CACHE_DIR=/tmp
 
-# nfs/$NAME is the principal of the server and also of the client's machine. It is mapped to root.
+# nfs/$NAME is the principal of the server and also of the client's machine. idmapd maps it to root.
 kerberos_config() {
 	hostname $NAME
 	printf '%s %s\n' 127.0.0.1 localhost $SERVER $NAME >/etc/hosts
@@ -130,7 +130,8 @@ placing() {
 flavoured() {
 	local v v2 items long manifest sections
 	for v in 3 4.2; do
-		# No section "names" with 4.2: with krb5p, nfsd cannot make a symlink with 4000 bytes, see compat.rst.
+		# Leave out the section "names" with 4.2: with krb5p, nfsd cannot make a symlink
+		# with 4000 bytes, see compat.rst.
 		sections="names small"
 		[ $v = 3 ] || sections="small direct"
 		v2=$(counter client_v2_connects)
@@ -197,8 +198,9 @@ case_control-inline() {
 	nfs_umount
 }
 
-# The Call that destroys a GSS context is inline. Another mount of the server keeps the RPC client that sends this Call.
-# Without it, unmounting would end this client too, and with it the Call, often before it is sent.
+# The Call that destroys a GSS context is inline. Another mount of the server keeps the RPC client
+# that sends this Call. Without the other mount, unmounting would end this RPC client, and with it
+# the Call, often before it is sent.
 # Covers: MEM-16
 case_context-end() {
 	local chunks inline

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# The server stays available although clients accept no Replies, storage hangs, or paths are slow. See
-# hostile_siege.py.
+# The server stays available although clients accept no Replies, the storage does not answer, or
+# paths are slow. See hostile_siege.py.
 # Guests: alone
 # Limit: 2400
 # Quick: none

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# make soak: many faults at once, for a long time. A client has 64 connections, 16 for each version of NFS, to a server that
-# has too little memory for them. All data are verified, and afterwards both ends have the memory that they had before.
-# ROUNDS is the number of minutes, and PART the seed of the random numbers.
+# make soak: many faults at once, for a long time. A client has 64 connections, 16 for each version
+# of NFS, to a server that has too little memory for them. All data are verified. Afterwards both
+# ends must have as much free memory as before. ROUNDS is the number of minutes, and PART the seed
+# of the random numbers.
 # Guests: pair
 # Limit: 7200
 # Turns: none
@@ -19,9 +20,10 @@ memory_limit() { on_server bash -c "echo $1 >$MEMORY"; }
 
 soak_over() { [ -e /tmp/soak.over ]; }
 
-# verify <version>: write files with checksums, and read them again, until the soak is over. If fio wrote for a given time, it
-# could not verify blocks that it has written twice: two WRITEs of a block may be executed in any order if they are sent
-# again on several connections.
+# verify <version>: write files with checksums, and read them again, until the soak is over. Do not
+# let fio run for a given time: it would write blocks twice, and could not verify them. When
+# connections break, two WRITEs of a block may be sent again on different connections, and executed
+# in any order.
 verify() {
 	local round=0
 	until soak_over; do
@@ -38,7 +40,8 @@ verify() {
 	done
 }
 
-# The faults. Each takes the name of an end.
+# These functions cause one fault each. The argument is the name of an end, which two of them
+# ignore.
 
 broken() { at "$1" break_next "$1"; }
 
@@ -58,10 +61,11 @@ budget() { memory_limit $((16 << RANDOM % 3)); }
 
 restarted() { on_server nfsd_restart; }
 
-# faults: until the soak is over, let one fault follow the other. /tmp/soak.faults has their names.
+# faults: until the soak is over, cause one fault after another. /tmp/soak.faults has their names.
 faults() {
 	local all=(broken broken broken removed starved starved budget restarted) ends=(client server) fault end
-	# A new shell takes a seed of its own at the first use.
+	# When a subshell uses RANDOM for the first time, bash seeds it. So use it once before
+	# setting the seed.
 	: $RANDOM
 	RANDOM=$SEED
 	until soak_over; do
@@ -74,7 +78,7 @@ faults() {
 	at server break_off
 }
 
-# soak <seconds>: mount, use and unmount all versions, while one fault follows the other
+# soak <seconds>: mount, use and unmount all versions, while one fault follows another
 soak() {
 	local v verifiers=() faulty end
 	rm -f /tmp/soak.*
@@ -109,7 +113,7 @@ soak() {
 
 sums() { (cd "$1" && md5sum by* | sort -k 2); }
 
-# checked_at_server <version>: has the server the same data?
+# checked_at_server <version>: check that the server has the data that the mount shows
 checked_at_server() {
 	local here
 	here=$(sums "/soak/$1/$1")
@@ -118,32 +122,36 @@ checked_at_server() {
 	rm -r "/soak/$1/$1"
 }
 
-# slabs: print a line "<bytes> <cache>" for each slab cache, and for what else the kernel has allocated
+# slabs: print a line "<bytes> <name>" for each slab cache, and for other kinds of memory in use
 slabs() {
 	awk 'NR > 2 { print $3 * $4, $1 }' /proc/slabinfo
 	awk '/^(Anon|Shmem|KernelStack|PageTables|VmallocUsed|Percpu|Unevictable)/ { sub(":", ""); print $2 * 1024, $1 }' /proc/meminfo
 	echo "$(traces) traces"
 }
 
-# slabs_grown <before>: print what has grown by a megabyte since these lines of slabs
+# slabs_grown <before>: print what has grown by at least a megabyte since slabs wrote the file
+# <before>
 slabs_grown() {
 	slabs >/tmp/slabs.now
 	awk -v M=1048576 'NR == FNR { had[$2] = $1; next } $1 - had[$2] >= M { printf "%s: %d MiB more\n", $2, ($1 - had[$2]) / M }' "$1" /tmp/slabs.now
 }
 
-# traces: print the size in bytes of all stack traces that the checkers have recorded. They are kept for ever, in pools of four
-# pages. On User-mode Linux, an interrupt may come at any instruction, so there are ever more of them.
+# traces: print the size in bytes of all stack traces that the checkers have recorded. They are kept
+# for ever, in pools of four pages. On User-mode Linux an interrupt may come at any instruction, so
+# the number of different traces keeps growing.
 traces() { awk -v SIZE=$((4 * $(getconf PAGESIZE))) '$1 == "pools:" { print $2 * SIZE }' /sys/kernel/debug/stackdepot/stats; }
 
-# settled: print how much memory is available to others than the checkers. KASAN keeps freed objects, up to a 32nd of the
-# memory, until the cache that they belong to is shrunk.
+# settled: print how much memory is available, plus the memory that stack traces use. First shrink
+# all slab caches, because KASAN keeps freed objects, up to a 32nd of the memory, until their cache
+# is shrunk.
 settled() {
 	local cache
 	for cache in /sys/kernel/slab/*/shrink; do echo 1 >"$cache"; done
 	echo $(($(memory_here) + $(traces)))
 }
 
-# no_less <end> <before> <after>: the memory of an end is at most 16 MB less than before
+# no_less <end> <before> <after>: check that this end has at most 16 MB less memory available than
+# before
 no_less() {
 	echo "$1: $(($2 >> 20)) MiB were available before, and $(($3 >> 20)) MiB afterwards"
 	at "$1" slabs_grown /tmp/slabs

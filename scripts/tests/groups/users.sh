@@ -44,8 +44,8 @@ by_tcp() {
 	return $rc
 }
 
-# The server's transport accepts each source port as secure, so the export option "secure" has no effect. Over TCP, the
-# same export refuses a client whose source port is not privileged.
+# The server's transport treats every source port as privileged, so the export option "secure" has
+# no effect. Over TCP, the same export refuses a client whose source port is not privileged.
 case_secure-export() {
 	local v
 	exportfs -u "*:$EXPORT"

@@ -190,8 +190,9 @@ kept_calls() {
 	counted receives_renewed 0 0 by_size 8192 8
 }
 
-# The server's Receives are blocks of pages. While the kernel holds a page of a Receive, no other message is received
-# into this page. Where pages are larger than targets, no Receive is a block.
+# The server's Receives are blocks of pages. While the kernel holds a page of a Receive, no other
+# message is received into this page. On kernels whose pages are larger than targets, no Receive is
+# a block.
 # Covers: RTX-34
 case_v2-blocks() {
 	local pages sizes=(2 4 8)
@@ -348,8 +349,8 @@ healing() {
 		counted client_connects 0 0 "$@"
 }
 
-# refused_read <code>: make a READ with a Write chunk. The server answers this READ with that RDMA error. Print the
-# result of the system call. Nothing else is sent meanwhile.
+# refused_read <code>: make a READ with a Write chunk, to which the server answers with this RDMA
+# error. Print the result of the system call. Nothing else is sent meanwhile.
 refused_read() {
 	python3 -I -S - $KNOBS "$1" "$MNT/by" $EXPORT/by <<-'EOF'
 		import errno, mmap, os, sys
@@ -388,8 +389,9 @@ each_error() {
 	refused_so 5 server_err_write_chunks 1 all
 }
 
-# Test how the client reacts to error codes that its own Calls do not cause, whatever limits the server has. (It never
-# sends two Write chunks, so it is never told that these are too many.)
+# Test how the client reacts to error codes that a server of this module sends only if a knob makes
+# it do so. (Such a server never tells this client that two Write chunks are too many, because the
+# client sends at most one.)
 # Covers: V2-ERR-08 V2-ERR-10 V2-ERR-15 V2-ERR-24 G-23
 case_v2-errors() { knobs; counted client_connects 1 1 with_mount 3 each_error; }
 
@@ -412,8 +414,9 @@ long_lists() {
 # Covers: V2-ERR-20 V2-ERR-21 V2-PRP-13 G-23
 case_v2-heal-reply-resource() { knobs; with_mount 3 healing client_shrink_reply 4096 server_err_reply_resource long_lists; }
 
-# long_both: make long Calls and long Replies. They consist of several pieces of memory, which take several segments. If
-# the server accepts only one segment in a chunk, the client uses one copy for the whole message (bounce.c).
+# long_both: make long Calls and long Replies. They consist of several pieces of memory, which take
+# several segments. If the server accepts only one segment in a chunk, the client copies the whole
+# message to a single piece (bounce.c).
 long_both() {
 	long_lists
 	python3 -I -S "$CHECK" names --vers "$VERS" --mnt "$MNT" --seed 1 --manifest /lab/manifest.segs
@@ -435,8 +438,8 @@ heal_compounds() {
 # Covers: V2-ERR-11 V2-ERR-16 G-23
 case_v2-heal-v42() { knobs; with_mount 4.2 heal_compounds; }
 
-# heal_v40: NFSv4.0 has no sessions. So the client can also send a Call again if the server has executed it, and
-# answers with an error because the results do not fit.
+# heal_v40: NFSv4.0 has no sessions. If the server has executed a Call, and answers with an error
+# because the results do not fit, the client can nevertheless send the Call again.
 heal_v40() {
 	heal_compounds
 	before_case
@@ -448,9 +451,10 @@ heal_v40() {
 # Covers: V2-ERR-18 V2-ERR-20 G-23
 case_v2-heal-v40() { knobs; with_mount 4.0 heal_v40; }
 
-# heal_anew <knob> <counter of the server> <command...>: with a session, the transport sends a COMPOUND again that the
-# server has executed. nfsd then finds its slot used, and no Reply in the cache (NFS4ERR_RETRY_UNCACHED_REP). So NFS
-# sends a new COMPOUND, which succeeds because the knob is then off.
+# heal_anew <knob> <counter of the server> <command...>: with a session, the transport sends a
+# COMPOUND again that the server has executed. nfsd then finds the session's slot used, and no Reply
+# in the cache (NFS4ERR_RETRY_UNCACHED_REP). So NFS sends a new COMPOUND, which succeeds because the
+# knob is then off.
 heal_anew() {
 	local knob=$1 error=$2 before pid
 	shift 2

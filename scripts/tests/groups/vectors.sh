@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Where the work of a connection is done: completion vectors, pools of nfsd's threads, and unmapping (G-43). The guests
-# are PCs with two NUMA nodes of one processor each. rxe has as many vectors as there are processors. It has no interrupts,
-# but it works where the network's interrupts are handled, and where workqueues run.
+# Where the work of a connection is done (G-43): completion vectors, pools of nfsd's threads, and
+# unmapping. The guests are PCs with two NUMA nodes of one processor each. rxe has as many vectors
+# as there are processors. It has no interrupts, but it does its work on the processors that handle
+# the network's interrupts and run workqueues.
 # Guests: pair
 # Nodes: 2
 # Cmdline: tsc=reliable nowatchdog
@@ -16,7 +17,8 @@
 
 NEAR=/sys/module/rpcrdma/parameters/near_node
 
-# handled_by <processor>: from now on, this processor of this guest handles what the network brings.
+# handled_by <processor>: let this processor of this guest handle the network's interrupts and run
+# unbound work
 handled_by() {
 	local irq
 	for irq in /proc/irq/*/virtio*; do
@@ -25,14 +27,16 @@ handled_by() {
 	printf '%x\n' $((1 << $1)) >/sys/devices/virtual/workqueue/cpumask
 }
 
-# device_anew: the module forgets what it has learned about the vectors of the device.
+# device_anew: delete the device and add it again, so that the module forgets what it has learned
+# about the device's vectors
 device_anew() {
 	rdma link delete lab0
 	provider_up
 }
 
-# threads <in node 0> <in node 1>: let nfsd have so many threads in each pool. Pool 0 always has one. mountd runs there: if
-# a connection is given to a pool without threads, sunrpc of Linux before 7.3 does not serve it.
+# threads <in node 0> <in node 1>: set the number of nfsd's threads in each pool. Pool 0 always has
+# a thread. So let mountd run in node 0: sunrpc of Linux before 7.3 does not serve a connection in a
+# pool without threads.
 threads() {
 	taskset -apc 0 "$(pidof rpc.mountd)" >/dev/null
 	echo "$1 $2" >/proc/fs/nfsd/pool_threads
@@ -59,7 +63,7 @@ nodes_begin() {
 	on_server device_anew
 }
 
-# four: mount with four connections, and use all of them
+# four: mount with four connections, and send RPCs on all of them
 four() {
 	nfs_mount 4.2 nconnect=4
 	[ "$(shown client)/$(on_server shown server)" = 4/4 ] || die "$(shown client)/$(on_server shown server) connections"
@@ -72,7 +76,8 @@ four_end() {
 	nobody
 }
 
-# are <values> <where> <value>...: the connections of that end have these values of the line in debugfs
+# are <name> <client|server> <values>: check that the connections of that end have these values of
+# the line <name> in debugfs
 are() {
 	local found
 	if [ "$2" = client ]; then found=$(values "$1"); else found=$(on_server values "$1"); fi
@@ -80,8 +85,8 @@ are() {
 	[ "$found" = "$3" ] || die "$2: $1 $found, not $3"
 }
 
-# By default, the connections of a mount have all vectors, and equally, at both ends: nobody knows where a software device
-# is.
+# By default, the connections of a mount are spread evenly over all vectors, at both ends, because a
+# software device belongs to no node.
 # Covers: G-43
 case_vectors-nconnect() {
 	nodes_begin
@@ -91,8 +96,8 @@ case_vectors-nconnect() {
 	four_end
 }
 
-# The vectors of a node are used. At the server, which has one pool of threads, they are those of near_node,
-# too.
+# With near_node, a client uses only vectors of this node. So does a server that has one pool of
+# threads.
 # Covers: G-43
 case_vectors-near() {
 	nodes_begin
@@ -118,7 +123,8 @@ pools_end() {
 	on_server pools global
 }
 
-# nfsd has a pool for each node. Connections are handled in the nodes that have threads, whatever near_node says.
+# nfsd has a pool for each node. Vectors are then chosen from the nodes that have threads, whatever
+# near_node says.
 # Covers: G-43
 case_vectors-pools() {
 	nodes_begin
@@ -132,15 +138,16 @@ case_vectors-pools() {
 	are vector_cpu server "0 0 0 0"
 	are vector client "0 0 1 1"
 	four_end
-	# Threads in both nodes: nothing is left out.
+	# With threads in both nodes, all vectors are used.
 	on_server threads 2 2
 	four
 	are vector server "0 0 1 1"
 	four_end
 }
 
-# The module learns where interrupts are handled. When all are handled in node 1, no vector is in node 0. The first
-# connection that is handled in node 0 shows that its vector is there now, so the others get this vector, too.
+# The module learns on which node a vector is handled. At first all vectors are handled in node 1.
+# Then interrupts move to node 0, and only node 0 has threads. As soon as one connection has shown
+# that its vector is now handled in node 0, the others get this vector, too.
 # Covers: G-43
 case_vectors-learned() {
 	local first
@@ -163,10 +170,11 @@ case_vectors-learned() {
 	four_end
 }
 
-# unmapped_by <read|write> <pattern>: eight processes read or write 1 MB at a time. The tasks that then unmap memory at the
-# server have names that fit the pattern, but for one unmapping in fifty: a thread of nfsd has looked whether a
-# completion is awaited just before a Reply with RDMA Writes was posted. The end of a connection unmaps, too. An emulated
-# guest on a busy host may lose one, so this tries again then.
+# unmapped_by <read|write> <pattern>: eight processes read or write 1 MB at a time. Memory at the
+# server must then be unmapped by tasks whose names fit the pattern. One unmapping in fifty may be
+# by another task, for instance by a thread of nfsd that is about to post a Reply, or at the end of
+# a connection. In an emulated guest on a busy host, the connection may be lost. Then this tries
+# again.
 UNMAP=/sys/kernel/tracing/instances/unmap
 unmapped_by() {
 	local names lost tries
@@ -190,8 +198,9 @@ unmap_end() {
 		echo -:unmap >>/sys/kernel/tracing/kprobe_events"
 }
 
-# No handler of a Receive, which runs on the processor of the interrupt, unmaps memory: a thread does it after RDMA Reads,
-# and after RDMA Writes a worker that is bound to no processor does it.
+# A handler of a Receive runs on the processor of the interrupt, and must not unmap memory. After
+# RDMA Reads, a thread of nfsd unmaps it. After RDMA Writes, a worker unmaps it that is not bound to
+# a processor.
 # Covers: G-43
 case_vectors-unmapped() {
 	[ "$MODULE" = ours ] || skip "this is about our module"

@@ -167,7 +167,8 @@ case_wire2-traffic-v42() { on_2 with_mount 4.2 v42_traffic; }
 # The client asks for at most rsize bytes of a directory. With this rsize, the Reply fits the Receives that a Call may
 # offer.
 case_wire2-groups() { MOUNT_OPTS=rsize=16384 on_2 in_groups with_mount 4.2 groups_traffic; }
-# Send groups to a server with targets. Its Receives are about seven times as large as the client's inline size.
+# Send groups to a server with targets. The server's Receives are about seven times as large as the
+# client's inline size.
 case_wire2-placed() { MOUNT_OPTS=rsize=16384 on_2 in_groups into_targets with_mount 3 placed_traffic; }
 # into_targets <command...>: run the command while the server has 8 pages in each Receive. on_2 restores the number of
 # pages.
@@ -192,8 +193,8 @@ case_wire2-backchannel() { on_2 delegation 4.2 remote_writer; }
 
 late_replies() { [ "$(counter client_late_replies)" -ge "$1" ]; }
 
-# Processes are killed while the server executes their RPCs. The client must not use the credits of these RPCs again
-# before the server has answered. wire.py checks this in the capture.
+# Processes are killed while the server executes their RPCs. The client must not use the credits of
+# these RPCs again before the server has answered the RPCs. wire.py checks this in the capture.
 case_wire-given-up() {
 	local i n pids=()
 	rules_of_roce
