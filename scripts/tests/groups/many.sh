@@ -133,8 +133,8 @@ case_many-turns() { busy_in_turn 1 32; }
 case_many-turns-v2() { busy_in_turn 2 96; }
 
 # Clients that never use a file handle are strangers to the server. They have nearly all of the
-# connections that sunrpc allows them, and are busy. Clients that the server knows must still get
-# the memory that is set aside for them.
+# connections that sunrpc allows them, and have been busy, so they hold memory. Clients that the
+# server knows must still get the memory that is set aside for them.
 # Covers: G-39 V1-CRD-26
 case_many-strangers() {
 	local share fd pid

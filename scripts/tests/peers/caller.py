@@ -132,8 +132,9 @@ class Client:
         return self.receive(patience)
 
     def spend(self, *messages):
-        """Send messages that the server drops, one after the other. Such a message has no credit, but occupies
-        a Receive until a thread has dropped it. So wait after each message until it is dropped."""
+        """Send messages that the server drops, one after another. Such a message takes no credit, but it
+        occupies a Receive until a thread has dropped it. So wait after each message until it is
+        dropped."""
         def dropped():
             now = counters()
             return sum(now[name] for name in ("server_short_messages", "server_dropped_done",

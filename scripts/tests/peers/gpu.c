@@ -8,8 +8,8 @@
  * placeholders, and that map the memory behind them for a device. If the CPU copies to or from
  * placeholders instead, the memory behind them does not change, or the wrong bytes are sent.
  *
- * The interface is declared here once more, as in nvidia-fs, which is not compiled with a header of
- * rpcrdma. Only devices whose DMA addresses are those of the CPU can be used: siw and rxe.
+ * The interface is declared here a second time, because nvidia-fs is not compiled with a header of
+ * rpcrdma either. Only devices whose DMA addresses are those of the CPU can be used: siw and rxe.
  *
  * /dev/rpcrdma_gpu
  *	mmap	the placeholders first, and then the memory behind them; both have size bytes

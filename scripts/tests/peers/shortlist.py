@@ -91,9 +91,10 @@ class Files:
         os.rename(f"{self.mnt}/direct", f"{self.mnt}/made/renamed")
         if os.listdir(f"{self.export}/made") != ["renamed"]:
             sys.exit("FAIL: the server has other names")
-        # The NFS client lets a task continue before it has dropped all that an RPC holds of a file (nfs_commit_end() and
-        # nfs_commitdata_release(), for example). If the file is removed in between, the client takes it for open, and
-        # renames it to .nfs*. On a busy machine this was seen once in 3000 removals. The name is gone a moment later.
+        # The NFS client lets a task continue before an RPC has dropped all of its references to a
+        # file (for example in nfs_commit_end() and nfs_commitdata_release()). If the file is
+        # removed in between, the client takes it for open, and renames it to .nfs*. On a busy
+        # machine this was seen once in 3000 removals. The renamed file disappears a moment later.
         for _ in range(30):
             shutil.rmtree(f"{self.mnt}/made", ignore_errors=True)
             left = os.listdir(f"{self.export}/made") if os.path.exists(f"{self.export}/made") else []
