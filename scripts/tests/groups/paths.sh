@@ -261,7 +261,7 @@ outage() {
 	watcher=$!
 	$begin
 	nap "$seconds"
-	# xprt_field sums the Replies of all connections. All of them are on link 0 now.
+	# xprt_field sums the Replies of all connections. Those that are up are on link 0 now.
 	until_true 30 only_by_link $ONE.2 || die "after $seconds s connections are not only on link 0: $(paths_shown source)"
 	replies=$(xprt_field 7)
 	until_true 30 replies_beyond "$replies" || die "nothing moves by the other link"

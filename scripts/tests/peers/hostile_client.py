@@ -92,7 +92,7 @@ def position_zero(b):
     b.target_is(data, "Position Zero chunk")
 
 
-# The kernel's own client uses at most 1 MB, even if nfsd allows more.
+# The kernel's NFS client uses at most 1 MB, even if nfsd allows more.
 @case("reads", "a WRITE of all that nfsd takes, and a READ")    # Covers: V1-RDC-18
 def largest(b):
     c = b.fresh()
@@ -138,8 +138,8 @@ def count(b):
 # Covers: V1-RDC-23 V1-ERR-26 V1-ERR-28
 @case("reads", "a handle that cannot be read: nothing is executed", "rxe/svc_rdma_read_err", "svc_rdma_lost")
 def revoked(b):
-    # Of several RDMA Reads, only the last is signaled. Others complete only if they fail. Test a failure of
-    # each.
+    # Of several RDMA Reads, only the last is signaled. The others complete only if they fail. Let
+    # each of the two fail once.
     for bad_one in (0, 1):
         c = b.fresh()
         before, counted = operations("proc3")[WRITE3], counters()
@@ -552,8 +552,8 @@ class Session:
         return r.word() in (1, 2)
 
 
-# If there is no room after a result for the status of the next operation, nfsd removes the result from the
-# Reply. Then the Write chunk for that result must stay unused.
+# If the Reply has no room after a result for the status of the next operation, nfsd removes the
+# result from the Reply. Then the Write chunk for that result must stay unused.
 @case("writes", "a Reply that is cut off behind a READ")        # Covers: V1-UNU-01
 def cut(b):
     session = Session(b.connect())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Hand-made clients that use the round-trip extension with our server, correctly and incorrectly.
+"""Test clients that use the round-trip extension with our server, correctly and incorrectly.
 
 usage: hostile_rtx.py SET [part of a name]
 
@@ -349,8 +349,9 @@ def read_replies(b):
     c.works()
 
 
-# The server uses the Reply chunk only if the Reply does not fit the offered Receives. A Call in base form offers only
-# one Receive. REPLY_RESOURCE has the size that a chunk would need.
+# The server uses the Reply chunk only if the Reply does not fit the offered Receives. A Call in
+# base form, which is no group, offers only one Receive. REPLY_RESOURCE has the size that a chunk
+# would need.
 # Covers: RTX-67 RTX-64 RTX-66
 @case("rtx-good", "READDIRs with one Receive, more, and a Reply chunk", "svc_rdma_error: REPLY_RESOURCE")
 def readdirs(b):
@@ -544,7 +545,7 @@ def doubled(b):
         answers(c, messages + messages[3:], {xid: MSG})
         answers(c, messages + messages[1:], {xid: MSG})
         answers(c, messages[1:] + messages[3:] + messages[1:2], {})
-        # Send transmissions of a Call that has been answered.
+        # Send more transmissions of the Call after it was answered.
         c.works()
         answers(c, messages[2:], {})
         counts(b.verbs, before, "group_strays", 1 + 3 + 5 + 2)

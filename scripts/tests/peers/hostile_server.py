@@ -619,9 +619,9 @@ def waits_for_credit():
     return any(int(re.search(r"state: +(\w+)", info).group(1), 0) & CWND_WAIT for info in transport_infos())
 
 
-# The only credit belongs to an RPC that was given up. Another task waits for the credit. No RPC is in flight
-# whose end would wake the task, so the late Reply must wake it. The late Reply comes before the RPC has released
-# its memory (client_hold_fence).
+# The only credit belongs to an RPC that was given up. Another task waits for the credit. No RPC is
+# in flight whose end would wake the task, so the late Reply must wake it. The late Reply comes
+# before the RPC has released its memory (the knob client_hold_fence delays that).
 # Covers: V1-CRD-06 V1-CRD-07
 @case("memory", "the last credit comes back late, and before its RPC has gone", mount=False, vers=BOTH, knobs=True)
 def killed_last(s):
@@ -686,7 +686,8 @@ def all_owed(s):
             calls.append(kill(s, "ls", MNT + "/dir"))
         s.log(f"the connection is replaced for Call {len(calls)}")
     want(calls[-1].conn is not calls[0].conn, "there was memory enough")
-    # Without memory, the client's connection manager may not have told this end that the old connection has ended.
+    # Without memory, the client's connection manager may not have told this server that the old
+    # connection has ended.
     if calls[0].conn in s.conns:
         s.drop(calls[0].conn)
     s.works()

@@ -89,7 +89,7 @@ class ServerX(Server2):
         super().reset()
         self.rtx, self.rbsiz, self.size = NO_LIMIT, 4096, 65536
         self.credit = 64                # half of it is enough for a WRITE of LONG bytes (RTX-79)
-        self.heard = []                 # Calls: (XID, transmissions or 0 for base form, rtx_replies)
+        self.heard = []                 # Calls: (XID, transmissions or 0 if no group, rtx_replies)
         self.arrived = 0                # number of transmissions that have arrived
         self.at_arrival = None          # called when a transmission arrives; if it returns true, the transmission is ignored
         self.open = {}                  # {connection: Group of which transmissions are still missing}

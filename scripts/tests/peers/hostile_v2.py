@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Hand-made clients that use version 2 with our server, and break its rules.
+"""Test clients that use version 2 with our server, and break its rules.
 
 usage: hostile_v2.py SET [part of a name]
 
@@ -151,7 +151,7 @@ def connect(b, *hello, **kwargs):
 
 
 def unheard(b, **kwargs):
-    """A client that has sent no CONNPROP"""
+    """A new client that has sent no CONNPROP"""
     c = Client2(b.verbs, hello=None, **kwargs)
     b.clients.append(c)
     return c
