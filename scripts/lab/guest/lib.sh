@@ -105,7 +105,7 @@ provider_down() {
 	rxe) rmmod rdma_rxe ;;
 	# With lockdep, each TCP socket of siw holds a reference of the module siw. A closed socket
 	# remains until the peer has acknowledged its data. After a time without a network, this
-	# happens only at TCP's next retransmission, which may be a minute away.
+	# happens only at TCP's next retransmission, which may be two minutes away.
 	siw) until_true 120 rmmod siw ;;
 	esac
 }

@@ -37,7 +37,8 @@ complains() {
 			die "a complaint without a command"
 	fi
 }
-# notes <word> <argument>...: nothing may be wrong, but this must be noted
+# notes <word> <argument>...: nothing may be wrong, but rpcrdma-check must print a note with this
+# word
 notes() {
 	local word=$1
 	shift
@@ -56,7 +57,8 @@ case_check-healthy() {
 		"mount -o proto=rdma6,port=$PORT,vers=3 [$SERVER6]:$EXPORT /mnt"
 	grep -q "^ok     $HERE is mounted at $MNT, by RDMA" <("$TOOL" client "$HERE $MNT nfs rdma") || die "does not see the mount"
 	nfs_umount
-	# Without arguments, it finds out by itself what this machine is.
+	# Without arguments, rpcrdma-check finds out by itself whether this machine is a client or a
+	# server.
 	complains "" >/tmp/noted
 	grep -q 'listens for RDMA on port' /tmp/noted || die "nfsd runs, and the server is not looked at"
 	out=$("$TOOL" --quiet) || die "status $? though nothing is wrong"

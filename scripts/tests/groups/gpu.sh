@@ -93,7 +93,7 @@ case_gpu-v1() {
 	sound 4.2 moves
 }
 
-# A READ beyond the end of the file brings less than was asked for, or nothing.
+# A READ beyond the end of the file returns fewer bytes than were asked for, or none.
 short_read() {
 	head -c 5000 /dev/urandom >$EXPORT/short
 	: >$EXPORT/none
@@ -298,7 +298,7 @@ gpu_order() {
 	module_load
 }
 
-# The module looks up the symbols of rpcrdma, and so holds a reference to it.
+# rpcrdma_gpu looks up symbols of rpcrdma, and so holds a reference to rpcrdma.
 # Covers: G-44
 case_gpu-order() {
 	rmmod rpcrdma_gpu

@@ -400,7 +400,8 @@ case_change-in-probe() {
 	paths_umount
 }
 
-# asks_by_link <source>: make an RPC. Is the connection by this link afterwards?
+# asks_by_link <source>: make an RPC. Does the connection use the link with this source address
+# afterwards?
 asks_by_link() {
 	stat $MNT >/dev/null || return 1
 	only_by_link "$1"

@@ -13,7 +13,7 @@
 . "$TOP/scripts/tests/cases.sh"
 . "$TOP/scripts/tests/broken.sh"
 CASE_LIMIT=1500
-# Each program goes on for at least this long.
+# Each program runs for at least this number of seconds.
 PROGRAM_SECONDS=60
 # The host has unpacked the sources of a kernel, and the guest sees them.
 SOURCES=$CACHE/src/linux-source-$KERNEL

@@ -250,8 +250,8 @@ case_failed-invalidation() {
 	END
 }
 
-# burst <file> <bytes> <command...>: start 100 WRITEs of this size while the server's file system is frozen, and run
-# the command while they wait
+# burst <file> <bytes> <command...>: start 100 WRITEs of this size while the server's file system is
+# frozen, and run the command while the WRITEs wait
 burst() {
 	fsfreeze -f /ice
 	trap 'fsfreeze -u /ice' EXIT
@@ -822,13 +822,15 @@ let_ports_go() {
 	wait $HOLDER 2>/dev/null || true
 }
 
-# users_are <number> <port>: does the module have at most this many users, and does TCP not use the port any more?
+# users_are <number> <port>: does the module have at most this many users, and is the port no longer
+# used by TCP?
 users_are() { [ "$(</sys/module/rpcrdma/refcnt)" -le "$1" ] && [ -z "$(ss -Htan "sport = :$2")" ]; }
 
-# siw uses the source port that the RDMA connection manager has chosen, but TCP may use that port already. Here only
-# two ports can be chosen, and the connection manager never chooses the same one twice in a row. So if TCP uses one of
-# them, each mount but perhaps the first is given that port at first, and the client then tries the other one. Without
-# a free port a mount fails. When a port is free again, a mount that still waits succeeds.
+# siw uses the source port that the RDMA connection manager has chosen, but TCP may use that port
+# already. Here only two ports can be chosen, and the connection manager never chooses the same one
+# twice in a row. If TCP uses one of them, that port is the first choice for each mount, except
+# perhaps the first mount. The client then tries the other port. Without a free port a mount fails.
+# When a port is free again, a mount that still waits succeeds.
 case_port-in-use() {
 	local i used users t0 errors mounting mountd port=50100
 	[ "$PROVIDER" = siw ] || skip "rxe connects by UDP, where there are no such ports"

@@ -72,7 +72,7 @@ breaks_end() {
 	at server break_off
 }
 
-# stuck <message>: fail, and show what all processes wait for
+# stuck <message>: fail, and print the state of memory, of blocked processes and of the connections
 stuck() {
 	echo m >/proc/sysrq-trigger
 	echo w >/proc/sysrq-trigger

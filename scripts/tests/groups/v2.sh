@@ -389,9 +389,9 @@ each_error() {
 	refused_so 5 server_err_write_chunks 1 all
 }
 
-# Test how the client reacts to error codes that a server of this module sends only if a knob makes
-# it do so. (Such a server never tells this client that two Write chunks are too many, because the
-# client sends at most one.)
+# Test how the client reacts to error codes that its own Calls do not cause, whatever limits the
+# server has. So a knob makes the server send them. (The client never sends two Write chunks, so a
+# server would never tell it that these are too many.)
 # Covers: V2-ERR-08 V2-ERR-10 V2-ERR-15 V2-ERR-24 G-23
 case_v2-errors() { knobs; counted client_connects 1 1 with_mount 3 each_error; }
 
