@@ -1286,8 +1286,8 @@ def placed_badly(b):
 @case("rtx-placed", "an item and a Read chunk in one Call, and two items")   # Covers: RTX-54 RTX-55
 def mixed(b):
     c = with_targets(b)
-    # A WRITE has only one data item, so the second item is after the end of the WRITE, where nfsd does not
-    # read it.
+    # A WRITE has only one data item, so the second item lies behind the arguments of the WRITE,
+    # where nfsd does not read it.
     b.fresh()
     length = c.theirs.seg + 5
     args = write_args(b, length)

@@ -420,7 +420,8 @@ def refusals(s, conn, xid, messages, code):
     s.backward.clear()
 
 
-# Our client announces call_max 0: it accepts no Calls in RTX form, whether it has a backchannel or not.
+# Our client announces call_max 0: it accepts no Calls as groups, whether it has a backchannel or
+# not.
 # Tries: RTX-91 RTX-92 RTX-93
 # Covers: RTX-37
 @case("rtx-calls", "backward Calls in this form", mount=False)
@@ -753,7 +754,8 @@ def granted():
     return int(next(transports())[1]["credits_granted"])
 
 
-# The grant of the first transmission is valid, but not before the Reply is complete. Those of the others are ignored.
+# The client applies the grant of the first transmission, but only when the Reply is complete. It
+# ignores the grants of the other transmissions.
 # Covers: RTX-42 RTX-80
 @case("rtx-replies", "the grant of a Reply that is a group")
 def granting(s):
@@ -924,8 +926,9 @@ def lister(s, number):
     return process, s.next(LISTING)
 
 
-# Four Calls offer all spare Receives for their Replies. The server refuses these Calls, and each is sent again in base
-# form. While they wait for their Replies, the next Call can offer the same Receives.
+# Four Calls offer all spare Receives for their Replies. The server refuses these Calls, and each is
+# sent again in base form, that is, not as a group. While they wait for their Replies, the next Call
+# can offer the same Receives.
 # Covers: RTX-101
 @case("rtx-errors", "Receives that refused Calls have offered are free at once", mount=False)
 def refused_offers(s):
