@@ -154,11 +154,11 @@ struct rpcrdma_plan {
  * item in foreign pages goes in a chunk of its own, and no inline part of a message is read from
  * or written to these pages. All other forms are excluded:
  *
- * - Inline and in a group, an item is copied, or the device of the connection reads it from pages
- *   that were mapped like ordinary memory.
- * - A Long Call or a Long Reply may have to be copied to other pages (client/bounce.c). Besides,
- *   if the head of a Long Reply is shorter than expected, its data does not begin where the pages
- *   begin, and sunrpc moves the data there.
+ * - In an inline message or a group, an item is copied, or the device of the connection reads it
+ *   from pages that were mapped like ordinary memory.
+ * - A Long Call may have to be copied to other pages before it is sent, and a Long Reply from other
+ *   pages after it has come (client/bounce.c). Besides, if the head of a Long Reply is shorter than
+ *   expected, its data does not begin where the pages begin, and sunrpc moves the data there.
  *
  * If an item can have no chunk of its own, the RPC fails.
  */

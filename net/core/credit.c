@@ -6,9 +6,10 @@
  * flight uses one credit, its first. A Call of several Sends uses more: it takes all further
  * credits at once or none, and never waits for them (RTX-78).
  *
- * A window counts the credits in use. wn_owed counts the Calls whose RPCs were given up, but whose
- * Replies have not come. wn_more counts the credits of all Calls beyond the first. The caller
- * passes the number of all other Calls in flight, whose RPCs still wait for Replies (@in_flight).
+ * The number of credits in use is the sum of three numbers. wn_owed is the number of Calls whose
+ * RPCs were given up, but whose Replies have not come. wn_more is the number of credits that Calls
+ * use beyond one each. The caller passes the number of Calls whose RPCs still wait for Replies
+ * (@in_flight).
  *
  * The caller locks the window, and wakes up RPCs that wait for room in it. Each direction of a
  * connection has a window of its own (rfc5666bis 8.2.1).

@@ -343,7 +343,8 @@ u64 rpcrdma_size_client_payload(u32 mr_pages, u32 page_size)
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_size_client_payload);
 
 /**
- * rpcrdma_size_client_spare - number of spare Receives, for Replies that are groups
+ * rpcrdma_size_client_spare - number of spare Receives, for Replies that come in several Sends
+ *	(groups, rtx.h)
  * @caps: what the device can do
  * @sizes: the other sizes of the connection, which take precedence
  *
@@ -351,7 +352,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_size_client_payload);
  * are made only when a Call first offers some of them for its Reply (RTX-65, RTX-98).
  *
  * Context: any.
- * Return: the number; 0 if there is no room, and long Replies use chunks.
+ * Return: the number; or 0 if there is no room. Long Replies then use chunks.
  */
 u32 rpcrdma_size_client_spare(const struct rpcrdma_device_caps *caps,
 			      const struct rpcrdma_client_sizes *sizes)

@@ -461,11 +461,14 @@ static int svc_rdma_credits_answer(struct svc_rdma_xprt *sx, u32 answers)
 }
 
 /**
- * svc_rdma_credits_backward - post a Receive for the reply to a callback
- * @sx: connection that gets a backchannel; it may have others
+ * svc_rdma_credits_backward - make sure that there is a Receive for the reply to a callback
+ * @sx: connection that gets a backchannel, perhaps not its first one
+ *
+ * A Receive is posted if the connection has none for callbacks yet, unless it is down.
  *
  * Context: process; sleeps.
- * Return: 0; or a negative errno, and then no callback may be sent.
+ * Return: 0, also if the connection is down; or a negative errno, and then no callback may be
+ *	sent.
  */
 int svc_rdma_credits_backward(struct svc_rdma_xprt *sx)
 {

@@ -347,9 +347,9 @@ int rpcrdma_recv_pool_shrink(struct rpcrdma_recv_pool *pool, u32 count)
  *
  * Context: process; sleeps. The caller serialises this with other calls, and with
  *	rpcrdma_recv_pool_destroy().
- * Return: 0; or %-ENOMEM, %-EIO, or %-ENOBUFS if the pool may not pin that much, and some
- *	of the Receives may have been created; or an error of
- *	rpcrdma_recv_pool_post(), and the connection is down.
+ * Return: 0; %-ENOMEM; %-EIO if mapping failed; or %-ENOBUFS if the pool would exceed its
+ *	limit of pinned memory. After any of these errors, some of the Receives may exist. Or an
+ *	error of rpcrdma_recv_pool_post(), and then the connection is down.
  */
 int rpcrdma_recv_pool_grow_gfp(struct rpcrdma_recv_pool *pool, u32 count,
 			       u32 size, gfp_t gfp)

@@ -98,12 +98,12 @@ bool rpcrdma2_peek_rtx(const void *buf, u32 len,
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_peek_rtx);
 
 /**
- * rpcrdma2_rtx_items - read the items of a message
+ * rpcrdma2_rtx_items - read the positions and lengths of a message's items from its header
  * @tx: its first transmission, as rpcrdma2_peek_rtx() has read it
  * @items: OUT: tx_nitems items, at most %RPCRDMA2_RTX_MAX_ITEMS
  *
  * Context: any; the buffer that rpcrdma2_peek_rtx() has read must still be valid.
- * Return: false if there are too many items, or not all of them are in the transmission.
+ * Return: false if there are too many items, or the transmission ends before their list does.
  */
 bool rpcrdma2_rtx_items(const struct rpcrdma2_transmission *tx,
 			struct rpcrdma2_item *items)
