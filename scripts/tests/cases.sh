@@ -163,8 +163,8 @@ with_mount() {
 # the sections write and read files, check that a Write chunk was sent, and also a Read chunk, unless data were placed
 # into the server's targets.
 checked() {
-	local manifest before placed
-	before=$(xprt_field 11)
+	local manifest before returned placed
+	before=$(xprt_field 11) returned=$(xprt_field 12)
 	placed=$(counter client_calls_placed)
 	manifest=/lab/manifest.$BASHPID.$RANDOM
 	python3 -I -S "$CHECK" "$@" --vers "${VERS:-4.2}" --mnt "$MNT" --seed $((RANDOM + 1)) \
@@ -172,7 +172,7 @@ checked() {
 	case " $* " in *" data "* | *" direct "* | *" small "*)
 		[ "$(xprt_field 11)" -gt "$before" ] || [ "$(grown client_calls_placed "${placed:-0}")" -gt 0 ] ||
 			die "no Read chunk was sent, and nothing was placed"
-		[ "$(xprt_field 12)" -gt 0 ] || die "no Write chunk was sent" ;;
+		[ "$(xprt_field 12)" -gt "$returned" ] || die "no Write chunk was sent" ;;
 	esac
 	on_server python3 -I -S "$CHECK" verify "$manifest" $EXPORT || die "the server has something else"
 }

@@ -307,7 +307,7 @@ in_softirq() {
 # Covers: G-43
 case_softirq() {
 	local server client
-	[ "$MODULE" = ours ] || skip "the in-tree module has all of its Receives at once"
+	[ "$MODULE" = ours ] || skip "the in-tree module handles all completions in workers"
 	trace_begin
 	with_mount 4.2 dd if=/dev/zero of=$MNT/softirq bs=64k count=16 oflag=direct
 	read -ra server < <(in_softirq svc_rdma_receive)
