@@ -303,7 +303,7 @@ static int xprt_rdma_open_path(struct xprt_rdma *xr)
  * -ENETUNREACH. An RPC with RPC_TASK_SOFTCONN must not wait for a connection, and sunrpc ends it
  * after some of the other errors as well.
  */
-static int xprt_rdma_connect_status(const struct xprt_rdma *xr, int rc)
+static int xprt_rdma_connect_status(int rc)
 {
 	switch (rc) {
 	case 0:
@@ -315,13 +315,6 @@ static int xprt_rdma_connect_status(const struct xprt_rdma *xr, int rc)
 	case -ETIMEDOUT:
 	case -ENOTCONN:
 		return rc;
-	case -EADDRNOTAVAIL:
-		/* With a source address, this host probably does not have this address, and a
-		 * mount must fail. Without one, the CM has no free local port now, but will
-		 * have one later.
-		 */
-		return xr->xr_path.np_src.ss_family ? -EHOSTUNREACH :
-						      -EADDRINUSE;
 	case -ENOMEM:
 	case -ENOBUFS:
 		return -ENOTCONN;
@@ -383,7 +376,7 @@ static void xprt_rdma_connect_work(struct work_struct *work)
 	 * other tasks may wait for the next attempt to connect, and these must not be
 	 * woken with this error.
 	 */
-	xprt_wake_pending_tasks(xprt, xprt_rdma_connect_status(xr, rc));
+	xprt_wake_pending_tasks(xprt, xprt_rdma_connect_status(rc));
 	xprt_clear_connecting(xprt);
 	xprt_unlock_connect(xprt, xr);
 	memalloc_flags_restore(flags);

@@ -206,6 +206,9 @@ static int rpcrdma_conn_cm_event(struct rdma_cm_id *id,
 /* Starts resolving the address of the peer. The CM uses the type of service and the timeout
  * when it resolves the route, so they are set before. If @path names an interface but no source
  * address, the CM takes a route through that interface, and the source address of the route.
+ *
+ * The CM returns -EADDRNOTAVAIL if this host does not have the source address, and if no local port
+ * is free. Without a source address it is the latter, and the result is -EADDRINUSE.
  */
 static int rpcrdma_conn_resolve_addr(struct rdma_cm_id *id,
 				     const struct rpcrdma_conn_path *path,
@@ -222,8 +225,11 @@ static int rpcrdma_conn_resolve_addr(struct rdma_cm_id *id,
 		return rc;
 	if (path->np_ifindex)
 		id->route.addr.dev_addr.bound_dev_if = path->np_ifindex;
-	return rdma_resolve_addr(id, src->sa_family ? src : NULL,
-				 (const struct sockaddr *)&path->np_dst, msecs);
+	rc = rdma_resolve_addr(id, src->sa_family ? src : NULL,
+			       (const struct sockaddr *)&path->np_dst, msecs);
+	if (rc == -EADDRNOTAVAIL && !src->sa_family)
+		return -EADDRINUSE;
+	return rc;
 }
 
 /**
@@ -239,8 +245,9 @@ static int rpcrdma_conn_resolve_addr(struct rdma_cm_id *id,
  *	the wait.
  * Return: 0; %-EHOSTUNREACH if nobody answered, or the CM found no device that leads to the
  *	peer; %-ENETUNREACH if there is no network to the peer; %-ENODEV if the device is
- *	being removed; or another negative errno from the CM. After an error the caller
- *	calls rpcrdma_conn_close().
+ *	being removed; %-EADDRNOTAVAIL if this host does not have the source address of @path;
+ *	%-EADDRINUSE if no local port is free; or another negative errno from the CM. After
+ *	an error the caller calls rpcrdma_conn_close().
  */
 int rpcrdma_conn_resolve(struct rpcrdma_conn *conn, struct net *net,
 			 const struct rpcrdma_conn_path *path,

@@ -289,7 +289,7 @@ def directions(b):
                     prefix(xid, ERROR, flags=1) + words(7, 1), prefix(xid, ERROR, flags=1) + words(77),
                     connprop(xid, size(1024), flags=1), connprop(xid, size(1), flags=1),
                     prefix(xid, 77, flags=1), words(xid, 2, 1, ERROR, 1, 1, 1), words(xid, 1, 1, ERROR, 2),
-                    words(xid, 3, 1, ERROR, 0, 7), words(xid, 3, 1, ERROR, 1, 1, 1)):
+                    words(xid, 3, 1, ERROR, 0, 7), words(xid, 3, 1, ERROR, 2)):
         c.conn.send(message)
         want(c.silent(), f"{message.hex()} is answered")
         c.works()
