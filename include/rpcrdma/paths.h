@@ -24,8 +24,8 @@
  */
 #define RPCRDMA_PATH_AGAIN	30u
 
-/* An attempt to return ends if Replies are still awaited, and then doubles this time. It is
- * doubled at most this often.
+/* Each attempt to return that is given up, because Replies did not come in time, doubles
+ * %RPCRDMA_PATH_AGAIN for the next attempt. It is doubled at most this many times.
  */
 #define RPCRDMA_PATH_DOUBLINGS	4u
 

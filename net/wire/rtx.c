@@ -178,9 +178,9 @@ static bool rpcrdma2_items_fit_lists(const struct rpcrdma2_item *items,
 }
 
 /*
- * Check the length of a first transmission (RTX-45). Without data, the transmission ends where
- * the stream ends. With data, header and stream end at or before the first byte of data, and
- * there is at least one byte of data.
+ * Check the length of a first transmission (RTX-45). Without data, the transmission ends with its
+ * part of the stream. With data, this part ends at or before the first byte of data, and there is
+ * at least one byte of data.
  */
 static bool rpcrdma2_rtx_ends(const struct rpcrdma2_transmission *tx,
 			      u32 hdr_len)

@@ -57,7 +57,7 @@ programs_unpack() {
 	ln -s /usr/bin/mawk "$2/etc/alternatives/awk"
 }
 
-# foreign_ready <kernel>: install and unpack what a guest needs besides the kernel
+# foreign_ready <kernel>: install a compiler and an emulator on this host, and unpack the packages for the guest
 foreign_ready() {
 	local arch dir release packages LAB_APT LAB_SUITES LAB_ARCHS
 	arch=$(foreign_arch "$1")
