@@ -413,9 +413,9 @@ static void rpcrdma_budget_parts(struct kunit *test)
 		rpcrdma_account_know(&fx->bz_budget, &fx->bz_accounts[i]);
 	}
 	KUNIT_EXPECT_EQ(test, fx->bz_budget.bg_known, 1);
-	/* The first connection gives 100 bytes back, which the client's other connections can then
-	 * borrow. After that, the first connection still has to give back half of what it has beyond
-	 * its part and beyond these 100 bytes.
+	/* The first connection gives 100 bytes back, which the client's other connections can
+	 * then borrow. After that, the first connection still has to give back half of what it
+	 * has beyond its part and beyond these 100 bytes.
 	 */
 	rpcrdma_budget_lend(fx, 0, had - 100);
 	KUNIT_EXPECT_EQ(test, rpcrdma_account_excess(&fx->bz_budget,
