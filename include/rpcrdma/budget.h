@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * A budget: memory that the connections of a server share, and how much of it each of them may
- * have (G-39 in Documentation/decisions.rst). A client is *known* once it has used a valid file
- * handle (svc_rdma_is_known()).
+ * have. Each connection has an *account*. core/budget.c explains what an account may borrow, and
+ * what the share of a client is (G-39 in Documentation/decisions.rst). A client is *known* once it
+ * has used a valid file handle (svc_rdma_is_known()).
  */
 #ifndef RPCRDMA_BUDGET_H
 #define RPCRDMA_BUDGET_H
@@ -12,13 +13,14 @@
 
 /**
  * struct rpcrdma_budget - memory that several clients share
- * @bg_limit: number of bytes that all connections together should not exceed
+ * @bg_limit: size of the budget in bytes. The accounts together should hold at most three
+ *	quarters of it.
  * @bg_borrowers: clients with open accounts (bo_list)
- * @bg_known: number of known clients (svc_rdma_is_known()) among them
+ * @bg_known: number of these clients that are known
  * @bg_held: number of bytes that all accounts hold
  * @bg_lent: number of those bytes that were borrowed
  * @bg_taken: number of bytes that are borrowed or set aside: the sum, over all known clients, of
- *	what the client has borrowed or of its share, whichever is larger
+ *	what the client has borrowed or of its share (rpcrdma_budget_share()), whichever is larger
  */
 struct rpcrdma_budget {
 	u64			bg_limit;
@@ -52,9 +54,9 @@ struct rpcrdma_borrower {
  * struct rpcrdma_account - what one connection holds of a budget
  * @ba_borrower: the client; NULL if the account is not open
  * @ba_known: the client has become known on this connection
- * @ba_base: number of bytes that do not count as borrowed. If the client is not known, these are
- *	all bytes that the account holds. On the first account of a known client, this is the least
- *	that the account has held since the client became known. On other accounts, it is 0
+ * @ba_base: number of bytes that do not count as borrowed. While @ba_known is false, these are
+ *	all bytes that the account holds. On the account that made the client known, this is the
+ *	least that the account has held since then. On every other account with @ba_known, it is 0
  * @ba_held: number of bytes that the account holds
  */
 struct rpcrdma_account {

@@ -11,15 +11,15 @@
 
 /* Maximum length of an item in bytes: that of the largest WRITE */
 #define RPCRDMA_CHOICE_MOST		1048576u
-/* An item of up to this many bytes may go by Sends even if the round trip is short. The first
- * number is for a peer with target segments (rtx.h), and is that of RTX-95. The second is for
- * a peer without them, which has to copy the item. It is smaller than the 65536 bytes that
- * RTX-95 allows for such a peer (T-40).
+/* Sends save work even if the round trip is short. For this reason alone, an item of up to this
+ * many bytes may go by Sends. %RPCRDMA_CHOICE_PLACED is for a peer with target segments (rtx.h).
+ * %RPCRDMA_CHOICE_CONTINUED is smaller, because a peer without target segments has to copy the item
+ * (RTX-95, T-40).
  */
 #define RPCRDMA_CHOICE_PLACED		131072u
 #define RPCRDMA_CHOICE_CONTINUED	16384u	/* without targets */
-/* With a round trip of this many microseconds or more, every item that the peer accepts goes by
- * Sends, whatever the other costs are
+/* If the round trip takes this many microseconds or more, costs are not compared: items of any
+ * length that the peer accepts go by Sends, unless an administrator has set a limit (ch_fixed).
  */
 #define RPCRDMA_CHOICE_FAR		200u
 

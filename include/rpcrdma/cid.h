@@ -15,8 +15,8 @@
  * @ci_number: number of the object within its connection, counted from 1; 0 is the
  *	keepalive's probe
  *
- * rpcrdma_conn_cid() assigns the ID when the object is created. The ID does not change when
- * the object is posted again.
+ * rpcrdma_conn_cid() assigns the ID of a Receive, a Send or a region when the object is created.
+ * The ID does not change when the object is posted again.
  */
 struct rpcrdma_cid {
 	u32	ci_queue;

@@ -49,9 +49,9 @@ enum rpcrdma_conn_state {
 
 /**
  * struct rpcrdma_conn_ops - functions of the owner of a connection: the client or the server
- * @softirq: @receive, @group_ended and @lost never sleep, so they are called in softirq if the
- *	device has dc_softirq. @group_ended only queues its work, so verbs/gather.c leaves it to
- *	the owner to close the connection after a group with ge_close (group.h).
+ * @softirq: @receive, @group_ended and @lost never sleep. If the device has dc_softirq, Receives
+ *	are then handled in softirq. @group_ended only queues the group. So after a group with
+ *	ge_close (group.h), the owner closes the connection, and verbs/gather.c does not.
  * @receive: called when a message has arrived, from the completion queue's workqueue, or in
  *	softirq. May sleep unless @softirq is set. The owner gives @msg back with
  *	rpcrdma_msg_put() or rpcrdma_msg_drop(), at once or later, in this context or in that of
@@ -59,10 +59,10 @@ enum rpcrdma_conn_state {
  * @group_ended: called when a group (rtx.h) has ended without ever being complete, see
  *	struct rpcrdma_group_end. It is called in the same context as @receive, and in the
  *	order of arrival. NULL if the owner never calls rpcrdma_gather_start().
- * @lost: called once when the connection becomes %RPCRDMA_CONN_DOWN, from a CM event,
- *	a completion, or any caller of rpcrdma_conn_fail(). It must neither sleep nor close
- *	the connection; it makes another task close the connection. It is not called
- *	when rpcrdma_conn_drain() ends the connection.
+ * @lost: called once by rpcrdma_conn_fail(), when the connection becomes %RPCRDMA_CONN_DOWN: in
+ *	a CM event, a completion handler or a process. It must neither sleep nor close the
+ *	connection; it makes another task close the connection. It is not called when
+ *	rpcrdma_conn_drain() ends the connection.
  * @awaits: returns whether the owner waits for any completion of the send queue. When this
  *	becomes true, the owner calls rpcrdma_send_cq_watch(). Called by the work of
  *	verbs/send_cq.c; may be NULL.
@@ -160,8 +160,7 @@ static inline void rpcrdma_conn_path_init(struct rpcrdma_conn_path *path,
  * @cn_on_device: link in the list of connections on the same device, see
  *	verbs/device.c
  * @cn_vectors: completion vectors of the device; valid while the connection is on it
- * @cn_cv: completion vector of the connection, which counts its connections (verbs/vector.c);
- *	NULL without completion queues
+ * @cn_cv: completion vector of the connection (verbs/vector.c); NULL without completion queues
  * @cn_vector: index of that vector; keeps its value when the completion queues are freed
  * @cn_cids: number of completion IDs given, see rpcrdma_conn_cid()
  * @cn_post_lock: held over posting to the send queue if the device has dc_splits_lists
@@ -171,8 +170,8 @@ static inline void rpcrdma_conn_path_init(struct rpcrdma_conn_path *path,
  * @cn_send_cq: completion queue of the send queue
  * @cn_rtt: estimate of the round-trip time. It is made from the keepalive's probes, from times
  *	that the owner reports and, at the end that connected, from the time that connecting
- *	took. rpcrdma_conn_connect() writes it first. After that, it is written only under
- *	cq_mutex of @cn_send_cq.
+ *	took, which rpcrdma_conn_connect() writes. All other writers hold cq_mutex of
+ *	@cn_send_cq.
  * @cn_recvs: the Receives
  * @cn_sq: the slots of the send queue
  */
@@ -209,7 +208,7 @@ struct rpcrdma_conn {
 	atomic_t			cn_cids;
 	spinlock_t			cn_post_lock;	/* posting, see above */
 
-	/* Completion handlers write these. */
+	/* Mostly completion handlers write these. */
 	struct rpcrdma_keepalive	cn_keepalive ____cacheline_aligned_in_smp;
 	struct rpcrdma_gather		cn_gather;
 	struct rpcrdma_send_cq		cn_send_cq;

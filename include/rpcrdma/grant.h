@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What a responder has promised: the credits that it grants, and those that the requester may
- * still believe that it has. core/grant.c explains how credits are taken back.
+ * still assume to have. core/grant.c explains how credits are taken back.
  */
 #ifndef RPCRDMA_GRANT_H
 #define RPCRDMA_GRANT_H
@@ -11,12 +11,13 @@
 /**
  * struct rpcrdma_grant - the credits of one direction of a connection, at the responder
  * @gn_told: number of credits that the next message will grant
- * @gn_bound: maximum number of credits that the requester may believe that it has. There must be
+ * @gn_bound: maximum number of credits that the requester may assume to have. There must be
  *	Receives for this number of Calls.
  * @gn_lowering: credits are being taken back: @gn_told is smaller than @gn_bound, and the
  *	requester may not know it yet
  * @gn_age: age (0 or 1) of the messages that are begun now. It changes each time the responder
- *	begins to take credits back. So a message of the other age may still grant the old number.
+ *	begins to take credits back. So messages of the other age were begun before the last such
+ *	change, and may still grant the old number.
  * @gn_open: for each age, number of messages that were begun (rpcrdma_grant_open()) and are
  *	neither posted nor dropped yet
  * @gn_arrived: while @gn_lowering is set, number of credits of the Calls that have arrived since

@@ -35,11 +35,11 @@ enum rpcrdma_group_state {
  * @gr_credit: rdma_credit of the first transmission. In a Reply it is the grant, which takes
  *	effect when the group is complete (RTX-80)
  * @gr_count: number of transmissions in the group
- * @gr_number: number of the next expected transmission
+ * @gr_number: number of the next expected transmission, counted from 0
  * @gr_stream: number of bytes of payload stream in the group
  * @gr_here: number of bytes of payload stream that have arrived
  * @gr_data: number of bytes of placed data that have arrived
- * @gr_verdict: verdict on the group
+ * @gr_verdict: what is wrong with the group so far, or %RPCRDMA_OK
  *
  * Each connection has one such structure, for both directions together (RTX-47). It is all
  * zero at first. After a group has ended, the members keep their values until the next group
@@ -71,10 +71,10 @@ struct rpcrdma_group_limits {
 
 /**
  * enum rpcrdma_group_does - what to do with a Receive that has completed
- * @RPCRDMA_GROUP_PASS: handle the message in it as if there were no round-trip extension. It is
- *	not a transmission of a group (rtx.h); or it belongs to a Call, and we have not announced
- *	that we accept Calls as groups (RTX-37).
- * @RPCRDMA_GROUP_KEEP: add it to the Receives of the group that are held already
+ * @RPCRDMA_GROUP_PASS: handle the message in it as if there were no round-trip extension. The
+ *	message is not a transmission of a group (rtx.h); or it is a transmission of a Call, and we
+ *	have not announced that we accept Calls as groups (RTX-37).
+ * @RPCRDMA_GROUP_KEEP: hold it, together with the earlier Receives of its group, if there are any
  * @RPCRDMA_GROUP_WHOLE: as %RPCRDMA_GROUP_KEEP; the group is then complete, so pass the message
  *	to the owner of the connection
  * @RPCRDMA_GROUP_RETURN: its transmission belongs to a broken group; give the Receive back

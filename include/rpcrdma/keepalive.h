@@ -66,8 +66,8 @@ static inline unsigned long rpcrdma_keepalive_later(unsigned long a,
 	return time_after(a, b) ? a : b;
 }
 
-/* Called when something has arrived that only a living peer can have caused, and when the
- * keepalive starts.
+/* Called when something has happened that only a living peer can have caused, such as the arrival
+ * of a message; and when the keepalive starts.
  */
 static inline void rpcrdma_keepalive_heard(struct rpcrdma_keepalive *al)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Cache lines: the compiler checks that members of a structure that different processors write
- * are in different cache lines, and that a structure keeps this property when it is changed.
+ * Cache lines: makes the compiler check that members of a structure that different processors
+ * write are in different cache lines.
  */
 #ifndef RPCRDMA_LINES_H
 #define RPCRDMA_LINES_H

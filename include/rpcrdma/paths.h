@@ -24,8 +24,8 @@
  */
 #define RPCRDMA_PATH_AGAIN	30u
 
-/* Each attempt to return that is given up, because Replies did not come in time, doubles
- * %RPCRDMA_PATH_AGAIN for the next attempt. It is doubled at most this many times.
+/* If an attempt to return is given up because RPCs are in progress (client/home.c), the time until
+ * the next attempt is doubled. It is doubled at most this many times.
  */
 #define RPCRDMA_PATH_DOUBLINGS	4u
 
@@ -56,7 +56,7 @@ struct rpcrdma_addr {
 
 /**
  * struct rpcrdma_paths - one line of the table of paths
- * @pw_to: the destination that mounts name
+ * @pw_to: the destination: the server's address as mounts name it, or "default"
  * @pw_src: sources: addresses or interfaces
  * @pw_nsrc: number of entries of @pw_src in use; 0 if the kernel chooses the source
  * @pw_dst: addresses of the server
@@ -78,10 +78,10 @@ struct rpcrdma_paths {
 };
 
 /**
- * struct rpcrdma_path_state - what one connection has seen of its paths
+ * struct rpcrdma_path_state - which paths of one transport have failed
  * @ph_until: for each path, the time in seconds until which it is avoided
  *
- * All members are 0 for a connection that has seen nothing.
+ * All members are 0 at first.
  */
 struct rpcrdma_path_state {
 	u64	ph_until[RPCRDMA_PATHS_MAX];
@@ -96,7 +96,7 @@ u32 rpcrdma_path_choose(const struct rpcrdma_path_state *state, u32 count,
 void rpcrdma_path_fail(struct rpcrdma_path_state *state, u32 path, u64 now);
 u32 rpcrdma_path_again(u32 failed);
 
-/* Is there nothing on the line but its destination? */
+/* Does the line have no options, but only a destination? */
 static inline bool rpcrdma_paths_empty(const struct rpcrdma_paths *paths)
 {
 	return !paths->pw_nsrc && !paths->pw_ndst && paths->pw_tos < 0 &&
@@ -126,7 +126,7 @@ rpcrdma_paths_dst(const struct rpcrdma_paths *paths, u32 path)
 	return paths->pw_ndst ? &paths->pw_dst[path % paths->pw_ndst] : NULL;
 }
 
-/* Returns the path that a connection uses when all its paths work. */
+/* Returns the path that transport number @number uses when all its paths work: its first path. */
 static inline u32 rpcrdma_path_home(u32 count, u32 number)
 {
 	return number % count;

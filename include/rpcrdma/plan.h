@@ -16,7 +16,8 @@
 
 /* If an item has at least this many bytes (two pages of 4096 bytes) and may be placed (rtx.h), a
  * group is preferred to RDMA2_MSG, because the server then need not copy the item (RTX-94). A
- * shorter item is placed only if the Call does not fit RDMA2_MSG.
+ * shorter item is placed only if the Call is a group for another reason: it does not fit RDMA2_MSG,
+ * or its Reply may take several Receives.
  */
 #define RPCRDMA_PLAN_PLACED	8192u
 
@@ -82,11 +83,11 @@ struct rpcrdma_plan_rtx {
  * @pa_call_data: length of that item in bytes, without roundup
  * @pa_reply_max: length of the largest unreduced Reply in bytes
  * @pa_reply_item: length of the Reply's eligible item in bytes, with roundup; 0 if it has none
- * @pa_call_item_segs: maximum number of segments for the Call's item
- * @pa_call_segs: maximum number of segments for the whole Call
- * @pa_reply_item_segs: maximum number of segments for the Reply's item, with the segment
- *	for roundup (G-03)
- * @pa_reply_segs: maximum number of segments for the whole Reply
+ * @pa_call_item_segs: number of segments that a chunk for the Call's item takes, at most
+ * @pa_call_segs: number of segments that a chunk for the whole Call takes, at most
+ * @pa_reply_item_segs: number of segments that a chunk for the Reply's item takes, at most, with
+ *	the segment for roundup (G-03)
+ * @pa_reply_segs: number of segments that a chunk for the whole Reply takes, at most
  * @pa_reduce: the security flavour allows items to leave the stream (G-27)
  * @pa_no_long: the server does not know the header type of a Long Call
  * @pa_no_read: the server has refused a Read chunk
@@ -94,7 +95,8 @@ struct rpcrdma_plan_rtx {
  * @pa_reply_chunk: the Call must provide a Reply chunk
  * @pa_call_foreign: the CPU must not access the pages with the Call's item (see below)
  * @pa_reply_foreign: the CPU must not access the pages for the Reply's item
- * @pa_segs_max: maximum number of segments in a chunk; 0 if there is no limit
+ * @pa_segs_max: maximum number of segments in a chunk that the server accepts; 0 if it has
+ *	reported no limit
  * @pa_rtx: limits for groups; NULL if only base form (without the round-trip extension) is
  *	possible
  */
@@ -150,9 +152,9 @@ struct rpcrdma_plan {
 
 /*
  * Foreign pages: the CPU must not access the memory that these pages stand for, because it is
- * memory of another device (client/foreign.c). The rule for them is here, and nowhere else: an
- * item in foreign pages goes in a chunk of its own, and no inline part of a message is read from
- * or written to these pages. All other forms are excluded:
+ * memory of another device (client/foreign.c). So an item in foreign pages goes in a chunk of its
+ * own, and no inline part of a message is read from or written to these pages. The other forms of
+ * a message are excluded for these reasons:
  *
  * - In an inline message or a group, an item is copied, or the device of the connection reads it
  *   from pages that were mapped like ordinary memory.

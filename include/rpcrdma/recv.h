@@ -21,7 +21,8 @@ struct rpcrdma_recv;
  * enum rpcrdma_recv_state - who uses a Receive, and who frees it
  * @RPCRDMA_RECV_OURS: only the device or the pool uses it, and the pool frees it
  * @RPCRDMA_RECV_HELD: the owner of the connection uses the message in it, or verbs/gather.c
- *	holds it; if it is given back before the connection is closed, the pool frees it
+ *	holds it. If the Receive is given back before the connection is closed, the pool frees it
+ *	later
  * @RPCRDMA_RECV_ORPHAN: the connection was closed while the owner used the message; the owner
  *	frees the Receive
  */
@@ -129,9 +130,9 @@ struct rpcrdma_recv {
  * rpcrdma_recv_pool_reap(). The callers of these functions serialise their calls. The functions
  * that set up the pool, orphan its Receives or destroy it write these members, too.
  *
- * All Receives that are neither waiting, nor held, nor on @rp_spare are posted. There is no
- * list of posted Receives: it would cost an operation for each message, and nothing would use
- * it.
+ * While the connection is up, all Receives that are neither waiting, nor held, nor on @rp_spare
+ * are posted. There is no list of posted Receives: it would cost an operation for each message, and
+ * nothing would use it.
  */
 struct rpcrdma_recv_pool {
 	spinlock_t		rp_lock;	/* gate, posting */

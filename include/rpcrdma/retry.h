@@ -11,8 +11,8 @@
 
 /**
  * struct rpcrdma_retry - how the next Call of an RPC must differ because of earlier errors
- * @ry_tried: bit N is set if the remedy for error code N has been tried. (Errors of the
- *	round-trip extension have no bit.) Each remedy is tried at most once for an RPC.
+ * @ry_tried: bit N is set if the remedy for error code N has been tried. (The errors whose
+ *	remedy is @ry_base have no bit.) Each remedy is tried at most once for an RPC.
  * @ry_segs: maximum number of segments in a chunk; 0 if there is no limit
  * @ry_write_len: the Write chunk must have at least this many bytes; 0 if there is no
  *	minimum

@@ -20,8 +20,8 @@ struct rpcrdma_conn;
  * @sd_conn: connection that the Send belongs to
  * @sd_buf: mapped buffer with the message; or, if the owner provides SGEs for other memory,
  *	with the beginning of the message
- * @sd_slots: number of send queue slots that are released when the Send completes: its
- *	own, and those of the work requests posted before it
+ * @sd_slots: number of send queue slots that are released when the Send completes: its own, and
+ *	those of the work requests that its owner has posted in front of it in the same chain
  * @sd_wait: entry in the line of waiters for slots (sq.h)
  * @sd_cid: completion ID
  * @sd_cqe: completion, from which rpcrdma_send_of() finds the Send

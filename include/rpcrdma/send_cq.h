@@ -33,8 +33,8 @@ struct rpcrdma_send_cq {
 	atomic_t		cq_awaited;
 };
 
-/* Returns whether somebody awaits the completion of a certain work request (cq_awaited). When that
- * completion comes, cq_work handles it, together with all other completions in the queue.
+/* Returns whether somebody awaits the completion of a certain work request (cq_awaited). If so,
+ * cq_work runs when that completion comes, and handles all completions in the queue.
  */
 static inline bool rpcrdma_send_cq_has_awaited(struct rpcrdma_send_cq *cq)
 {

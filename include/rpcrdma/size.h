@@ -16,7 +16,7 @@
 #define RPCRDMA_RECV_BATCH	8u
 #define RPCRDMA_SEND_BATCH	16u
 
-/* Number of Receives for messages of version 2 that take no credit (G-16) */
+/* Number of Receives for messages of version 2 that take no credit, such as errors (G-16) */
 #define RPCRDMA_RECV_SPARE	2u
 
 /* Receives with target segments (rtx.h): number of bytes before the first segment, number

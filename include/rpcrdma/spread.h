@@ -13,8 +13,8 @@
  * @cv_conns: number of connections whose completion queues use the vector
  * @cv_cpu: processor that handles the vector's interrupt. rpcrdma_spread_choose() does not read
  *	it
- * @cv_group: number of the group to which the vector belongs, or %RPCRDMA_CV_UNWANTED. All groups
- *	get the same number of connections
+ * @cv_group: number of the group to which the vector belongs, or %RPCRDMA_CV_UNWANTED.
+ *	Connections are divided equally among the groups (core/spread.c)
  */
 struct rpcrdma_cv {
 	u32	cv_conns;

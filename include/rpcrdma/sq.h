@@ -53,15 +53,17 @@ static inline bool rpcrdma_sq_is_closed(const struct rpcrdma_sq *sq)
 	return READ_ONCE(sq->sq_closed);
 }
 
-/* Takes slots, even if others wait in the line, if at least @leave slots remain free. */
+/* Takes slots if at least @leave slots then remain free, even if others wait in the line. Returns
+ * false if it takes none.
+ */
 static inline bool rpcrdma_sq_overtake(struct rpcrdma_sq *sq, u32 slots,
 				       u32 leave)
 {
 	return rpcrdma_take(&sq->sq_free, slots, leave);
 }
 
-/* Takes slots if the line is empty, the send queue is not closed, and at least @leave slots
- * remain free.
+/* Takes slots if the line is empty, the send queue is not closed, and at least @leave slots then
+ * remain free. Returns false if it takes none.
  */
 static inline bool rpcrdma_sq_try(struct rpcrdma_sq *sq, u32 slots, u32 leave)
 {
