@@ -7,9 +7,9 @@
  *
  * A connection that sunrpc uses has %XPRT_RDMA_BC_REQUESTS Receives more than forward traffic
  * needs, whether callbacks are used or not. So the Receives for callbacks exist before the
- * client grants credits for them (rfc5666bis 8.2.2.1). Normally a callback is copied out of its
- * Receive at once, and the Receive is given back. So callbacks take no Receives from the
- * forward direction (rfc5666bis 8.2.1).
+ * client grants credits for them (rfc5666bis 8.2.2.1), and callbacks take no Receives from the
+ * forward direction (rfc5666bis 8.2.1). Normally a callback is copied out of its Receive at once,
+ * and the Receive is given back.
  *
  * A callback slot is an xprt_rdma_req with a buffer for the callback and its Reply. While
  * callbacks are used, two callback slots always exist. Further slots are created when they
@@ -17,10 +17,10 @@
  * becomes free only some time after the Reply has returned the credit. A server that
  * needs more slots has exceeded its credits, and the connection is closed (G-25).
  *
- * If there is no memory for a slot, the callback stays in its Receive until a slot is
+ * If there is no memory for another slot, the callback stays in its Receive until a slot is
  * free. The completion handler does not wait for the slot: it has to handle the Replies that
- * come after the callback, and these Replies may allow memory to be freed. Each callback for
- * which the client has granted a credit has its own Receive, so no other message lacks one.
+ * come after the callback, and memory may become free only after these Replies. While callbacks
+ * wait, other messages still have enough Receives, because there is one for each callback credit.
  */
 #include <linux/slab.h>
 #include <linux/sunrpc/bc_xprt.h>
@@ -65,8 +65,8 @@ int xprt_rdma_bc_setup(struct rpc_xprt *xprt, unsigned int reqs)
 	struct xprt_rdma *xr = xprt_rdma_from(xprt);
 	struct xprt_rdma_req *req;
 
-	/* If two tasks run this loop at the same time, they may create one slot more than
-	 * is needed, which does no harm.
+	/* Tasks that run this loop at the same time may create more slots than are needed. That
+	 * does no harm.
 	 */
 	while (READ_ONCE(xprt->bc_alloc_count) < XPRT_RDMA_BC_READY) {
 		req = xprt_rdma_bc_make(GFP_KERNEL);
@@ -88,9 +88,9 @@ int xprt_rdma_bc_setup(struct rpc_xprt *xprt, unsigned int reqs)
  * @xprt: connected transport
  *
  * A callback must fit inline into our Receive, and its Reply into a Receive of the server
- * (rfc5666bis 8.3.3). The result applies to both messages, so it is computed from the smaller
- * Receive, and from at most %XPRT_RDMA_BC_SIZE bytes. The upper layer announces the result when it
- * creates a session.
+ * (rfc5666bis 8.3.3). One result applies to both messages. So it is the lower of the inline
+ * thresholds of the two directions, but at most %XPRT_RDMA_BC_SIZE, minus the length of the
+ * transport header. The upper layer announces the result when it creates a session.
  *
  * Context: process.
  * Return: size of the RPC message in bytes.
@@ -490,9 +490,9 @@ static int xprt_rdma_bc_encode_too_long(struct xprt_rdma *xr,
  * The Reply to a callback takes no forward credit.
  *
  * Context: process; may sleep. Send lock held.
- * Return: 0 if the Reply, or an error instead of it, was posted, or if the callback came on an
- *	earlier connection and its Reply was dropped; %-ENOTCONN, and the caller closes the
- *	connection; %-ENOBUFS; %-EMSGSIZE; %-EIO. See xprt_rdma_send_request().
+ * Return: 0 if the Reply was posted, or an error instead of the Reply; or if the Reply was
+ *	dropped, because the callback came on an earlier connection. %-ENOTCONN, and the caller
+ *	closes the connection. %-ENOBUFS, %-EMSGSIZE or %-EIO: see xprt_rdma_send_request().
  */
 int xprt_rdma_bc_send_reply(struct rpc_rqst *rqst)
 {

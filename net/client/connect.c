@@ -9,10 +9,10 @@
  *
  * Operation
  *
- * sunrpc protects a transport with its send lock (XPRT_LOCKED). The task that sends an RPC,
- * the worker that connects, and the task that closes hold this lock. So there is only one
- * connection at a time. xr_conn is a member of the transport, and is set up anew for each
- * attempt to connect.
+ * sunrpc protects a transport with its send lock (XPRT_LOCKED). A task holds this lock while it
+ * sends an RPC or closes the connection, and the worker while it connects. So these tasks never
+ * use the connection at the same time. The connection (xr_conn) is a member of the transport, and
+ * is set up anew for each attempt to connect.
  *
  * Closing first drains and destroys the queue pair. From then on the server cannot
  * access the memory of an RPC, and no completion handler runs. Then regions, Sends and
@@ -28,14 +28,14 @@
 #include "trace.h"
 #include "xprt_rdma.h"
 
-/* Workqueue for connecting, which may sleep for more than a minute if a server does
+/* Workqueue for connecting. The work may sleep for more than a minute if a server does
  * not answer. sunrpc's own workqueue (xprtiod) is not used for this: it also runs tasks that send
  * RPCs on other transports, and has only one thread when memory is short.
  */
 static struct workqueue_struct *xprt_rdma_connect_wq;
 
-/* Time in jiffies after which a run of the connect worker tries no further path. sunrpc may want to
- * destroy the transport, and must wait until the worker has finished.
+/* Time in jiffies after which a run of the connect worker tries no further path. The time is
+ * limited, because sunrpc has to wait for the worker before it can destroy the transport.
  */
 #define XPRT_RDMA_PATHS_TIME		\
 	(XPRT_RDMA_RESOLVE_TIMEOUT + XPRT_RDMA_CONNECT_TIMEOUT)

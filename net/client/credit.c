@@ -43,10 +43,10 @@
  * A Call that is a group (group.c) may have credits beyond its first. sunrpc does not know of
  * these credits, so cwnd is lowered as long as they are in use. The Call may also have
  * Receives beyond the first. These credits and Receives are taken together before anything
- * of the Call is posted (I38). They are returned together with the first credit, or stay in use
- * with it if the RPC is given up. There are two exceptions. If the group cannot be built or
- * posted, they are returned before the first credit. When the Reply has come, the Receives are
- * free for other Calls at once, even if the RPC has not ended yet (RTX-101).
+ * of the Call is posted (I38). In general, they are returned together with the first credit, or
+ * stay in use with it if the RPC is given up. But if the group cannot be built, or does not
+ * fit the send queue, they are returned before the first credit. And when the Reply has come, the
+ * Receives are free for other Calls at once, even if the RPC has not ended yet (RTX-101).
  *
  * A callback takes no credit, but sunrpc would make its Reply wait for one. So
  * xprt_rdma_bc_fill(), in backchannel.c, sets rq_cong of a callback to 1.
@@ -278,7 +278,7 @@ void xprt_rdma_credit_give_back(struct rpc_task *task)
 }
 
 /* Records that the Call of a given-up RPC still uses a credit. xr_owed has a free entry for
- * the Call, since the number of credits in use is never larger than that of the entries. The
+ * the Call, since it has max_reqs entries, and never more than max_reqs credits are in use. The
  * Call's credits and Receives beyond the first stay in use as well (RTX-100).
  */
 static void xprt_rdma_credit_owe(struct xprt_rdma *xr,
@@ -293,8 +293,8 @@ static void xprt_rdma_credit_owe(struct xprt_rdma *xr,
 }
 
 /* Frees the credits that a given-up RPC with this XID still uses. Returns false if there is no
- * such RPC. For example, a server may send a Reply twice (RFC 8166 4.2.1), and the first one
- * has freed the credits.
+ * such RPC, for example because a server has sent the Reply twice (RFC 8166 4.2.1): the first
+ * Reply has freed the credits.
  */
 static bool xprt_rdma_credit_repay(struct xprt_rdma *xr, u32 xid)
 {

@@ -11,20 +11,20 @@
  * While the transport uses another path, a work item probes the first path every 30 seconds
  * (%RPCRDMA_PATH_AGAIN): it makes a connection that carries no message, and closes this connection
  * at once. The first path works if the server accepts the connection. Without such a probe, the
- * transport would have to close a connection that works. If the first path then still failed, all
- * RPCs would have to wait until that attempt to connect ended.
+ * transport would have to close a connection that works, only to try the first path. If the first
+ * path still failed, all RPCs would have to wait until the attempt to connect ended.
  *
  * When a connection is closed before a Reply has come, the Call is sent again from another address.
  * An NFSv3 or NFSv4.0 server may not recognise such a Call, and may execute it twice. So before the
  * work item closes the connection, it takes the send lock, so that no further Call is sent, and
  * waits until all Replies have come. It does not wait for Replies to RPCs that were given up,
- * because these RPCs are not sent again. If the Replies take too long, the transport keeps its
- * path, and the work item tries again later. The time until the next attempt is doubled, up to 8
- * minutes, because each attempt stops the RPCs of the connection.
+ * because these RPCs are not sent again. If the lock or the Replies take too long, the transport
+ * keeps its path, and the work item tries again later. The time until the next attempt is then
+ * doubled, up to 8 minutes, because each attempt delays the RPCs of the connection.
  *
- * During a probe, the connection may break. The next connection may then be made by the first path,
- * or by a path of another line of the table. So when the work item has the send lock, it checks
- * whether the transport has begun to connect again.
+ * During a probe, the transport's own connection may break. The transport may then connect by its
+ * first path, or by a path of another line of the table. So when the work item has the send lock,
+ * it checks whether the transport has begun to connect again.
  */
 #include <linux/sched/mm.h>
 #include <linux/delay.h>

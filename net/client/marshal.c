@@ -8,12 +8,13 @@
  * This file decides about the form of a Call: its plan, its offers, and the changes that
  * earlier errors require. It never posts anything, and never takes or returns a Send.
  *
- * A Call is inline if it fits. If it does not fit, its page list may go to a Read chunk. The
- * conditions are that the upper layer has marked the page list as an eligible item, that the
- * rest of the Call then fits, and that the security flavor does not sign or encrypt the item.
- * Otherwise the whole Call goes to a Position Zero chunk. The Reply has three corresponding forms,
- * and the choice among these depends on the size of the largest Reply that the upper layer
- * expects. Call and Reply have a fourth form, the group: see group.c.
+ * Without groups (see group.c), a Call is inline if it fits. If it does not fit, its page list may
+ * go to a Read chunk. The conditions are that the upper layer has marked the page list as an
+ * eligible item, that the rest of the Call then fits, and that the security flavor does not sign or
+ * encrypt the item. Otherwise the whole Call goes to a Position Zero chunk. The Reply has three
+ * corresponding forms: inline, with a Write chunk, or in a Reply chunk. The choice among these
+ * depends on the size of the largest Reply that the upper layer expects. core/plan.c has the exact
+ * rules.
  */
 #include <linux/sunrpc/auth.h>
 #include <linux/sunrpc/xdr.h>

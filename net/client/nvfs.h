@@ -21,7 +21,8 @@ struct request;
 struct request_queue;
 struct scatterlist;
 
-/* Bits of nv_features. Each of the first four says that functions of the structure may be used. */
+/* Bits of nv_features. Each of the first four says that the functions in its comment may be used.
+ */
 #define NVFS_FEATURE_BLOCK	BIT_ULL(0)	/* nv_blk_rq_map_sg */
 #define NVFS_FEATURE_MAP	BIT_ULL(1)	/* nv_dma_map_sg_attrs, nv_dma_unmap_sg */
 #define NVFS_FEATURE_IS_GPU	BIT_ULL(2)	/* nv_is_gpu_page */

@@ -13,9 +13,10 @@
  * transport connects again. So a change of the table breaks no connection.
  *
  * The transports with the same destination in a namespace are numbered: a new one gets the
- * lowest number that is free. So the connections of a mount (nconnect) have the numbers 0, 1,
- * 2 and so on, and if there are several mounts, all their connections together are divided
- * evenly among the paths (G-40).
+ * lowest number that is free. For example, the connections of the first mount (nconnect) have the
+ * numbers 0, 1, 2 and so on, and those of a further mount get the next numbers. The number
+ * determines the first path of a transport. So all connections are divided evenly among the paths
+ * (G-40).
  *
  * Apart from the table and the numbers, transports share nothing. Each transport finds out for
  * itself which of its paths work.

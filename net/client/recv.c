@@ -8,7 +8,8 @@
  * The Receives for a Reply are posted before the Call is sent (RFC 8166 3.3.1). Unless a Reply
  * is a group, it takes one Receive (RPCRDMA_MSG_RECVS). This file counts Receives, not Calls.
  * A connection begins with a few Receives. When more Replies are expected than there are
- * Receives, the number of Receives is doubled. Most connections never need the maximum number.
+ * Receives, the number of Receives is at least doubled, but not above the maximum. Most connections
+ * never need the maximum.
  * The memory for the Receives is limited, and the client requests no more credits than it can
  * have Receives for.
  *

@@ -9,7 +9,7 @@
  *
  * Operation
  *
- * xprt_rdma_reply_receive() is called for every message, in the workqueue of the completion
+ * xprt_rdma_reply_receive() is called for each complete message, in the workqueue of the completion
  * queue for Receives. While a message is handled, no completion of the send queue is handled
  * (rpcrdma_send_cq_enter()), so a message and the completion of a fence are never handled at
  * the same time. The decoder checks all bounds before any field is used. The RPC of a Reply is
@@ -18,7 +18,7 @@
  *
  * First the Reply is checked, and the result is stored in the slot. Then the RPC is fenced
  * (fence.c): the server's access to the RPC's memory is ended, by the server's Send With
- * Invalidate or by a local invalidation. After a local invalidation, its completion handler
+ * Invalidate or by a local invalidation. If there is a local invalidation, its completion handler
  * does the rest. The inline part is copied, and the RPC completed, only after the fence
  * (invariant I2). After a malformed Reply, the RPC is fenced in the same way, and then ends
  * with an error (G-12).

@@ -158,7 +158,7 @@ void xprt_rdma_req_end_fences(struct xprt_rdma *xr)
  *	more
  * @xr: transport whose connection no longer has queues
  *
- * sunrpc sends the RPCs that still wait for a Reply again (invariants I7, I31). Each of them
+ * RPCs whose Replies have not come are sent again by sunrpc (invariants I7, I31). Each of them
  * then takes a new credit (I16).
  *
  * Context: process. Send lock held.

@@ -152,9 +152,9 @@ EXPORT_SYMBOL_IF_KUNIT(xprt_rdma_send_is_awaited);
  * @rqst: request with the message in rq_snd_buf
  *
  * The count of credits is right only if each Call that is sent on a connection gets one
- * Reply. So this function closes the connection, and sunrpc makes a new one, in two cases:
- * before a Call that got no answer is sent again, and after a Call was sent for which sunrpc
- * expects no Reply (version-two 8.2).
+ * Reply. So this function closes the connection, and sunrpc makes a new one, before a Call that
+ * got no answer is sent again, and after a Call was sent for which sunrpc expects no Reply
+ * (version-two 8.2).
  *
  * Context: process; may sleep. Send lock held.
  * Return: 0; %-ENOTCONN, and sunrpc reconnects; %-EAGAIN, and sunrpc waits for buffer

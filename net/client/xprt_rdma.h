@@ -54,7 +54,7 @@
  *
  * XPRT_RDMA_GFP_CONNECT is for the resources with which a new connection can send RPCs one
  * at a time. If the transport is used for swap, these may come from the kernel's memory
- * reserve. XPRT_RDMA_GFP is for all other resources, and never takes memory from the reserve.
+ * reserve. XPRT_RDMA_GFP is for what further Calls need, and never takes memory from the reserve.
  */
 #define XPRT_RDMA_GFP_CONNECT	(GFP_NOIO | __GFP_NORETRY | __GFP_NOWARN)
 #define XPRT_RDMA_GFP		(XPRT_RDMA_GFP_CONNECT | __GFP_NOMEMALLOC)
@@ -79,8 +79,8 @@
  */
 #define XPRT_RDMA_REESTABLISH_MIN	(5 * HZ)
 
-/* Maximum time in jiffies to resolve a server's address, and again to resolve the route to it;
- * and maximum time until the server accepts a connection
+/* Maximum times in jiffies. The first is for resolving a server's address, and again for resolving
+ * the route to it. The second is for the server to accept a connection.
  */
 #define XPRT_RDMA_RESOLVE_TIMEOUT	(5 * HZ)
 #define XPRT_RDMA_CONNECT_TIMEOUT	(15 * HZ)
@@ -145,7 +145,7 @@ struct xprt_rdma_mr {
  *	xr_send_lock protects xr_send_free and xr_send_busy, and is held while a Send joins
  *	or leaves the line. sd_slots counts the Send itself and the registrations that are
  *	posted in front of it.
- * @sn_req: while the Send is parked, the RPC whose Call it has
+ * @sn_req: while the Send is parked, the RPC whose Call it carries
  * @sn_wanted: size in bytes for which the buffer was last prepared. The buffer is smaller if
  *	there was no memory for this size, and may be larger after xprt_rdma_send_grow().
  * @sn_sges: SGEs of a Send that gathers data from pages; the first SGE is for the buffer.
@@ -396,7 +396,7 @@ static inline bool xprt_rdma_wait_is_over(const struct xprt_rdma_req *req)
  * @cs_nomsg_calls: Calls sent as RDMA_NOMSG
  * @cs_recycled: regions destroyed with their connection
  * @cs_allocated: regions allocated
- * @cs_local_inv: RPCs that needed local invalidation
+ * @cs_local_inv: local invalidations; each is for all regions that an RPC still had
  * @cs_empty_sends: number of times that a Call had to wait for a free Send, or for send queue
  *	entries
  */
@@ -512,7 +512,7 @@ struct xprt_rdma_probe {
  * @xr_sizes: depths of the connection's queues, and numbers of its other resources
  * @xr_vers: version that the connection speaks, or 0 until the version is settled. It is set
  *	before sunrpc uses the connection, and does not change after that.
- * @xr_v2_inline: size in bytes of the largest inline message in version 2, as announced
+ * @xr_v2_inline: size in bytes of the largest inline message in version 2, as we announce it
  *	on this connection
  * @xr_negotiate_xid: XID of our CONNPROP (the message of version 2 that announces properties)
  * @xr_negotiate_at: time when our CONNPROP was sent
@@ -573,7 +573,7 @@ struct xprt_rdma {
 
 	char				xr_device[IB_DEVICE_NAME_MAX];
 
-	/* Each Send writes these. */
+	/* These are written whenever a Send is posted. */
 	spinlock_t			xr_send_lock ____cacheline_aligned_in_smp;
 	struct list_head		xr_send_free;
 	struct list_head		xr_send_busy;
@@ -587,8 +587,8 @@ struct xprt_rdma {
 	struct xprt_rdma_stats		xr_stats;
 	struct dentry			*xr_debugfs;
 
-	/* All members from here on are cleared when a connection begins. These are read for
-	 * each RPC, and seldom written.
+	/* All members from here on are cleared when a connection begins. The first of them are
+	 * read for each RPC, and seldom written.
 	 */
 	struct rpcrdma_client_sizes	xr_sizes ____cacheline_aligned_in_smp;
 	u32				xr_vers;
@@ -611,7 +611,7 @@ struct xprt_rdma {
 	u32				xr_spare_max;
 	u32				xr_spare;
 
-	/* Sends write these. */
+	/* These are written when messages are sent. */
 	u32				xr_unsignaled ____cacheline_aligned_in_smp;
 	u32				xr_spare_free;
 };
