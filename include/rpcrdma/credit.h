@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Credits: which values to advertise, and which received values to accept. Each
- * direction has a window of its own (rfc5666bis 8.2.1).
+ * Credits: how many to advertise, how many the peer has granted, and how many of these are in use.
+ * Each direction has a window of its own (rfc5666bis 8.2.1).
  */
 #ifndef RPCRDMA_CREDIT_H
 #define RPCRDMA_CREDIT_H

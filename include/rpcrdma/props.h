@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What two peers announce to each other before the first RPC, and the limits of a
+ * What two peers announce to each other, normally before the first RPC, and the limits of a
  * connection that follow from it. Version 1 uses RFC 8797 private data, and version 2
  * uses properties.
  */

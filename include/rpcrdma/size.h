@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Sizes: compute queue depths and numbers of memory regions from a device's limits.
+ * Sizes: queue depths and numbers of memory regions, computed from a device's limits.
  * This code uses no verbs: verbs/device.c fills in struct rpcrdma_device_caps.
  */
 #ifndef RPCRDMA_SIZE_H
@@ -102,7 +102,7 @@ struct rpcrdma_device_caps {
  * @cz_requests: maximum number of RPCs in flight, which is the credit value requested
  * @cz_bc_requests: maximum number of callbacks in progress, which is the credit value
  *	granted in the backward direction
- * @cz_mr_pages: number of pages that one memory region covers
+ * @cz_mr_pages: maximum number of pages in one memory region
  * @cz_mrs_per_rpc: number of memory regions that the largest payload needs, at most
  *	%RPCRDMA_CLIENT_SEGS
  * @cz_sq_depth: send queue depth

@@ -11,8 +11,8 @@
 /**
  * struct rpcrdma_cv - a completion vector
  * @cv_conns: number of connections whose completion queues use the vector
- * @cv_cpu: processor that handles the vector's interrupt. rpcrdma_spread_choose() does not read
- *	it
+ * @cv_cpu: processor that handles the vector's interrupt, as far as known (verbs/vector.c).
+ *	rpcrdma_spread_choose() does not read it
  * @cv_group: number of the group to which the vector belongs, or %RPCRDMA_CV_UNWANTED.
  *	Connections are divided equally among the groups (core/spread.c)
  */

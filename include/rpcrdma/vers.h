@@ -2,7 +2,7 @@
 /*
  * The differences between the versions of the protocol. Client and server treat both
  * versions alike, and call these functions where the versions differ. Only three of their
- * files compare version numbers: those that negotiate a version (client/negotiate.c,
+ * files compare a version with 1 or 2: those that negotiate a version (client/negotiate.c,
  * server/negotiate.c), and the one in which the server chooses a decoder
  * (server/recvfrom.c), because the decoders take different limits.
  *

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Client: foreign pages, which stand for the memory of another device. There are two kinds: pages
- * that a module like nvidia-fs puts in the place of memory of a GPU (GPUDirect Storage), and PCI
+ * by which a module like nvidia-fs represents memory of a GPU (GPUDirect Storage), and pages of PCI
  * peer-to-peer memory (P2PDMA).
  *
  * This file finds out which pages are foreign, and maps those of the first kind. It never copies

@@ -34,7 +34,7 @@
 #include "xprt_rdma.h"
 
 /* XPRT_RDMA_HOME_STEP is in milliseconds. The other two values are numbers of such steps: how long
- * to wait for the send lock, and how long to hold it until all Replies have come.
+ * to wait for the send lock, and how long to hold it while waiting for all Replies.
  */
 #define XPRT_RDMA_HOME_STEP	10u
 #define XPRT_RDMA_HOME_LOCK	100u

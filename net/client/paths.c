@@ -231,7 +231,8 @@ static bool xprt_rdma_paths_is_cut(const char *text, size_t len)
 /**
  * xprt_rdma_paths_write - change the table of paths
  * @net: network namespace
- * @text: lines; each replaces the line of its destination, or removes it if it has no options
+ * @text: lines. Each replaces the old line of its destination. A line without options only removes
+ *	the old line.
  * @len: length of @text in bytes
  *
  * If there is a bad line, nothing is changed.

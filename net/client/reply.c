@@ -85,7 +85,7 @@ static int xprt_rdma_reply_place_rest(const struct rpcrdma_msg_in *msg,
 				      len);
 }
 
-/* Does the slot offer foreign pages (plan.h) in a Write chunk? */
+/* Does the Call in this slot offer foreign pages (plan.h) in a Write chunk? */
 static bool xprt_rdma_reply_is_foreign(const struct xprt_rdma_req *req)
 {
 	const struct xdr_buf *rcv = &req->rr_slot.rq_rcv_buf;

@@ -217,8 +217,8 @@ int rpcrdma_sysctl_init(void)
 {
 	int rc = -ENOMEM;
 
-	/* In Linux 6.12, register_sysctl_sz() and register_net_sysctl_sz() take a table
-	 * without const, but do not modify the table.
+	/* In some kernels, such as 6.12, the table that register_sysctl_sz() and
+	 * register_net_sysctl_sz() take is not const. They do not modify the table.
 	 */
 	rpcrdma_sysctl_client_header =
 		register_sysctl_sz("sunrpc", (void *)rpcrdma_sysctl_client,
