@@ -13,7 +13,7 @@
  * destroyed with the connection. Its pages are unmapped just before it returns to the pool or
  * is destroyed, never earlier. An RPC is completed only when it has no regions (rr_mrs is
  * empty; invariant I2; RFC 8166 4.4.1, 8.1). If an invalidation cannot be posted or fails, the
- * connection is down. The task that closes the connection destroys the queue pair, which ends
+ * connection is declared broken. The task that closes the connection destroys the queue pair, which ends
  * the server's access, and then the regions. The RPC ends or is sent again only after that.
  *
  * The send queue entry for invalidating a region was reserved when the RPC was sent,
@@ -90,9 +90,9 @@ static u32 xprt_rdma_frwr_inv_handle(const struct xprt_rdma_mr *mr)
  * closes the connection calls @done for each RPC whose completion was lost.
  *
  * Context: process or completion; does not sleep.
- * Return: 0 if @done has taken effect, or will do so, exactly once; or a negative errno if
- *	the connection is down, so that @done will not take effect, and closing the
- *	connection destroys the regions.
+ * Return: 0 if @done has taken effect, or will do so, exactly once. A negative errno if the
+ *	connection is down: @done then has no effect, and closing the connection destroys the
+ *	regions.
  */
 int xprt_rdma_frwr_local_inv(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 			     void (*done)(struct ib_cq *cq, struct ib_wc *wc))

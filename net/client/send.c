@@ -345,8 +345,8 @@ static u32 xprt_rdma_send_retire(struct xprt_rdma *xr,
 	return slots;
 }
 
-/* Handles the completion of a Send. If a Send fails, each Send that was posted after it also
- * completes with an error, even if it is unsignaled. A failed Send releases nothing: the Sends
+/* Handles the completion of a Send. If a Send fails, the Sends that were posted after it normally
+ * complete with errors, too, even if they are unsignaled. A failed Send releases nothing: the Sends
  * and their entries are freed with the connection.
  */
 static void xprt_rdma_send_wc_done(struct ib_cq *cq, struct ib_wc *wc)
@@ -738,10 +738,9 @@ void xprt_rdma_send_put_more(struct xprt_rdma_send *first)
  * Context: process or completion workqueue; does not sleep. The caller holds no spinlock, see
  *	rpcrdma_send_cq_poll().
  * Return: 0 if the Send was posted, or if it has the Call of @req and now waits for send queue
- *	entries (is parked); %-EAGAIN if @req is NULL and the send queue has no room, and the
- *	caller still owns the Send; %-EMSGSIZE if the send queue is too short for the Call of
- *	@req, and the caller still owns the Send; or %-ENOTCONN if the connection is down, and
- *	closing it frees the Send and the regions.
+ *	entries (is parked). %-EAGAIN if @req is NULL and the send queue has no room, or
+ *	%-EMSGSIZE if the send queue is too short for the Call of @req: the caller then still owns
+ *	the Send. %-ENOTCONN if the connection is down: closing it frees the Send and the regions.
  */
 int xprt_rdma_send_post(struct xprt_rdma_send *send, u32 len,
 			struct xprt_rdma_req *req)
