@@ -37,9 +37,9 @@ struct dentry;
  * @fa_fence: if a test sets this to N, the client ignores the Nth completion of a fence
  *	(client/fence.c) after that; each completion lowers the number by 1; 0 if none is to
  *	be ignored
- * @fa_keep: maximum number of page references that rpcrdma_fail_keep() holds, at most 256: one
- *	reference for one Call. This imitates an upper layer that still holds received pages when
- *	a Call has ended
+ * @fa_keep: maximum number of page references that rpcrdma_fail_keep() holds, at most 256.
+ *	Below this maximum, it takes one for each Call. This imitates an upper layer that still
+ *	holds received pages when a Call has ended
  * @fa_hold_fence: while this is set, a task that ends an RPC without a Reply waits before it
  *	fences the RPC (xprt_rdma_frwr_fence())
  *

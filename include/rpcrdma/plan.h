@@ -83,11 +83,11 @@ struct rpcrdma_plan_rtx {
  * @pa_call_data: length of that item in bytes, without roundup
  * @pa_reply_max: length of the largest unreduced Reply in bytes
  * @pa_reply_item: length of the Reply's eligible item in bytes, with roundup; 0 if it has none
- * @pa_call_item_segs: number of segments that a chunk for the Call's item takes, at most
- * @pa_call_segs: number of segments that a chunk for the whole Call takes, at most
- * @pa_reply_item_segs: number of segments that a chunk for the Reply's item takes, at most, with
- *	the segment for roundup (G-03)
- * @pa_reply_segs: number of segments that a chunk for the whole Reply takes, at most
+ * @pa_call_item_segs: largest number of segments that a chunk for the Call's item may take
+ * @pa_call_segs: largest number of segments that a chunk for the whole Call may take
+ * @pa_reply_item_segs: largest number of segments that a chunk for the Reply's item may take,
+ *	including the segment for roundup (G-03)
+ * @pa_reply_segs: largest number of segments that a chunk for the whole Reply may take
  * @pa_reduce: the security flavour allows items to leave the stream (G-27)
  * @pa_no_long: the server does not know the header type of a Long Call
  * @pa_no_read: the server has refused a Read chunk

@@ -10,9 +10,9 @@
  * Operation
  *
  * sunrpc protects a transport with its send lock (XPRT_LOCKED). A task holds this lock while it
- * sends an RPC or closes the connection, and the worker while it connects. So these tasks never
- * use the connection at the same time. The connection (xr_conn) is a member of the transport, and
- * is set up anew for each attempt to connect.
+ * sends an RPC or closes the connection, and the worker while it connects. So two of these
+ * tasks never use the connection at the same time. The connection (xr_conn) is a member of the
+ * transport, and is set up anew for each attempt to connect.
  *
  * Closing first drains and destroys the queue pair. From then on the server cannot
  * access the memory of an RPC, and no completion handler runs. Then regions, Sends and

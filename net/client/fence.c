@@ -13,8 +13,8 @@
  * destroyed with the connection. Its pages are unmapped just before it returns to the pool or
  * is destroyed, never earlier. An RPC is completed only when it has no regions (rr_mrs is
  * empty; invariant I2; RFC 8166 4.4.1, 8.1). If an invalidation cannot be posted or fails, the
- * connection is declared broken. The task that closes the connection destroys the queue pair, which ends
- * the server's access, and then the regions. The RPC ends or is sent again only after that.
+ * connection is declared broken. The task that closes the connection destroys the queue pair, which
+ * ends the server's access, and then the regions. The RPC ends or is sent again only after that.
  *
  * The send queue entry for invalidating a region was reserved when the RPC was sent,
  * and is released together with the region. So an invalidation never waits for an entry

@@ -33,9 +33,9 @@
 #include "xprt_rdma.h"
 
 /* Makes sure that there is a Receive for one more Reply. Returns 0; or -ENOBUFS if there is none,
- * and no memory to create one. In the second case, all existing Receives may be for Replies to RPCs
- * that were given up (ended without a Reply), and these Replies may never come. This function then
- * returns -ENOTCONN, so that a new connection is made, which has Receives of its own.
+ * and no memory to create one. But if all existing Receives are for Replies to RPCs that were given
+ * up (ended without a Reply), these Replies may never come. So this function then returns -ENOTCONN
+ * instead of -ENOBUFS, and a new connection is made, which has Receives of its own.
  */
 static int xprt_rdma_send_prepare_reply(struct xprt_rdma *xr)
 {
