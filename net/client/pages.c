@@ -19,7 +19,7 @@
  * The pages belong to the device from posting until the Sends have completed. The Reply does
  * not prove that the Sends have completed: an acknowledgment may have been lost, and the
  * device then reads and sends the pages again. By that time they could be unmapped, or contain
- * data of somebody else. If an RPC ends after a signal or a timeout, the server may not even
+ * somebody else's data. If an RPC ends after a signal or a timeout, the server may not even
  * have received the Sends, and could get what the pages contain later. So an RPC is not
  * completed, sent again or released as long as one of its Sends may read its pages (invariant
  * I39). It is enough to wait for the last Send of the group: this Send is always signaled, and

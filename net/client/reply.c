@@ -279,8 +279,8 @@ static void xprt_rdma_reply_complete(struct xprt_rdma *xr,
 	struct rpcrdma_msg_in *msg = req->rr_msg;
 	int copied;
 
-	WARN_ON_ONCE(!list_empty(&req->rr_mrs));	/* I2 */
-	WARN_ON_ONCE(xprt_rdma_pages_are_sent(req));	/* I39 */
+	WARN_ON_ONCE(!list_empty(&req->rr_mrs));	/* fenced (I2) */
+	WARN_ON_ONCE(xprt_rdma_pages_are_sent(req));	/* not in use (I39) */
 
 	if (unlikely(req->rr_reply_status == -EAGAIN)) {
 		trace_xprt_rdma_reply(req);

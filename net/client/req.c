@@ -263,8 +263,8 @@ void xprt_rdma_req_free_slot(struct rpc_xprt *xprt, struct rpc_rqst *rqst)
 	struct xprt_rdma *xr = xprt_rdma_from(xprt);
 	struct xprt_rdma_req *req = xprt_rdma_req_from(rqst);
 
-	WARN_ON_ONCE(!list_empty(&req->rr_mrs));	/* I3 */
-	WARN_ON_ONCE(xprt_rdma_pages_are_sent(req));	/* I39 */
+	WARN_ON_ONCE(!list_empty(&req->rr_mrs));	/* fenced (I3) */
+	WARN_ON_ONCE(xprt_rdma_pages_are_sent(req));	/* not in use (I39) */
 	xprt_rdma_wait_cancel(req);
 	req->rr_doomed = false;
 	req->rr_foreign = false;
