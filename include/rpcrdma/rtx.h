@@ -7,12 +7,12 @@
  * rpcrdma2_decode_reply() do not know. verbs/gather.c recognises messages of these types
  * before they are decoded.
  *
- * A *transmission* is one Send. A *group* is all transmissions of one RPC message. An
- * *item* is a DDP-eligible piece of data. If an item is *placed*, it is taken out of the
- * payload *stream*, and sent after the stream. The header lists only placed items. A
- * *target segment* (segment or target for short) is a part of a Receive buffer in which
- * placed data arrives. A receiver describes its buffers by the property RTX (struct
- * rpcrdma2_rtx in wire.h). *Base form* is version 2 without this extension.
+ * A *transmission* is one Send. A *group* is all transmissions of one RPC message. If
+ * DDP-eligible data is *placed*, it is taken out of the payload *stream*, and sent after the
+ * stream. It is then an *item*; the header lists the items. A *target segment* (segment or
+ * target for short) is a part of a Receive buffer in which placed data arrives. A receiver
+ * describes its buffers by the property RTX (struct rpcrdma2_rtx in wire.h). *Base form* is
+ * version 2 without this extension.
  *
  * Layouts and rules: Documentation/rtx.rst.
  */

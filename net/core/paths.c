@@ -328,7 +328,8 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_path_fail);
 
 /**
  * rpcrdma_path_again - when to try to return to a path that works
- * @failed: number of attempts that failed because Replies were still awaited
+ * @failed: number of attempts that were given up: Replies did not come in time, or the send
+ *	lock was not free in time
  *
  * Each attempt stops the RPCs of the connection for a moment. So the attempts become rarer.
  *
