@@ -46,8 +46,9 @@ unsigned int svc_rdma_max_bc_requests = 16;
 unsigned int svc_rdma_max_req_size = 4096;
 /* If set, the server refuses a client whose connect request asks the server's adapter to repeat a
  * Send for ever while the client has no Receive posted. By default, the server accepts such a
- * client. If the client obeys RFC 8166 3.3.1, it always has Receives posted. If it has none, Sends
- * make no progress, and the connection ends after progress_timeout seconds (verbs/keepalive.c).
+ * client. A client that obeys RFC 8166 3.3.1 has posted a Receive for each Send of the server. If
+ * the client has not, the Send makes no progress, and the connection ends after progress_timeout
+ * seconds (verbs/keepalive.c).
  */
 static bool svc_rdma_refuse_endless_rnr;
 module_param_named(refuse_endless_rnr, svc_rdma_refuse_endless_rnr, bool, 0644);
@@ -351,9 +352,9 @@ static int svc_rdma_conn_create_qp(struct svc_rdma_xprt *sx)
 
 /* The maximum number of work requests that a device reports is often valid only for work
  * requests of one SGE. With more SGEs, the device refuses a send queue of that length
- * (mlx5), and does not tell which length it would accept. So halve the number of credits,
- * on which the queue depths depend, until the device accepts the queues, or the number would
- * be less than SVC_RDMA_REQUESTS_MIN.
+ * (mlx5), and does not tell which length it would accept. So as long as the error may have this
+ * cause, try again with half the number of credits, on which the queue depths depend. The number
+ * does not become less than SVC_RDMA_REQUESTS_MIN.
  */
 static int svc_rdma_conn_create_queues(struct svc_rdma_xprt *sx)
 {
@@ -387,8 +388,8 @@ static int svc_rdma_conn_accept(struct svc_rdma_xprt *sx)
 	u32 ord;
 	int rc;
 
-	/* A client that allows no RDMA Read could only send small Calls, and
-	 * its first large Call would fail. So refuse the client now (G-38).
+	/* If the client allows no RDMA Read, its first Call with a Read chunk
+	 * would fail. So refuse the client now (G-38).
 	 */
 	if (!conn->cn_peer_ord)
 		return -EPROTO;

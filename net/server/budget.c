@@ -333,9 +333,10 @@ void svc_rdma_budget_sends(struct svc_rdma_xprt *sx, long bytes)
 
 /**
  * svc_rdma_budget_recount - count the buffers of Sends anew
- * @sx: connection with an account, whose client may be silent now
+ * @sx: connection with an account; its client may be silent
  *
- * svc_rdma_budget_sends() leaves a number that is up to two steps too large.
+ * svc_rdma_budget_sends() does not correct hg_send_counted as long as it is at most two steps too
+ * large. This function does.
  *
  * Context: process.
  */

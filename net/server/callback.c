@@ -346,10 +346,10 @@ static int svc_rdma_callback_check_locked(struct svc_rdma_backward *bw,
  *	%-EAGAIN if no credit or no Receive is free, or other backchannels are ahead in the line:
  *	@way is then in the line, and sunrpc tries again when its turn comes. If
  *	svc_rdma_backward_is_short() is then true, the caller wakes a thread that adds Receives;
- *	%-ENOBUFS if another NFS client's callback has the same XID, or if a Receive is missing
+ *	%-ENOBUFS if another unanswered callback has the same XID, or if a Receive is missing
  *	and could not be added: sunrpc tries later;
  *	%-ENOTCONN if the connection is being closed;
- *	%-EIO if the callback was answered with an error, or with a Reply that is too long;
+ *	%-EIO if the callback has failed (cb_failed);
  *	%-ETIMEDOUT if only a new connection helps, because the callback was already
  *	sent on this one, or all credits are in use by callbacks that were given up.
  */
@@ -405,8 +405,8 @@ void svc_rdma_callback_end(struct svc_rdma_xprt *sx, struct svc_rdma_way *way,
 		bw->bw_nawaited--;
 		rpcrdma_window_owe(&bw->bw_window);
 	}
-	/* If the RPC was waiting for a credit, the backchannel loses its place in bw_line:
-	 * its next callback joins the end of the line.
+	/* If the RPC was waiting for a credit or a Receive, the backchannel loses its place in
+	 * bw_line: its next callback joins the end of the line.
 	 */
 	if (way->wy_first == cb)
 		svc_rdma_way_proceed_locked(bw, way);
@@ -487,8 +487,8 @@ static void svc_rdma_callback_copy(struct rpc_rqst *rqst,
 }
 
 /* Complete the RPC of a callback with its Reply, or with an error if @reply is NULL or too
- * long. The RPC may be ending at the same time. So it is looked up by its XID: sunrpc does not find
- * an RPC that is ending, and then the answer is dropped.
+ * long. The RPC may be ending at the same time, so its rpc_rqst must not be used without a lookup
+ * by XID. If sunrpc does not find the RPC any more, the answer is dropped.
  */
 static int svc_rdma_callback_complete(struct svc_rdma_callback *cb,
 				      struct svc_rdma_call *reply)

@@ -142,8 +142,8 @@ void svc_rdma_detach(struct svc_xprt *xprt)
 	rpcrdma_sq_close(&sx->sx_conn.cn_sq);
 	svc_rdma_backward_close(sx);
 	svc_rdma_inside();
-	/* Then the disconnect event, or a flushed Receive, causes a call of ops->lost(), which
-	 * queues sx_down.
+	/* rdma_disconnect() leads to a disconnect event and to flushed Receives. The first of
+	 * these causes a call of ops->lost(), which queues sx_down.
 	 */
 	if (!svc_rdma_is_down(sx))
 		rdma_disconnect(sx->sx_conn.cn_id);

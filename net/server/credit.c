@@ -6,12 +6,12 @@
  * Receives have to be.
  *
  * A credit stands for a Receive. A Call takes one credit for each Send that it comes in.
- * The Reply to a callback takes RPCRDMA_MSG_RECVS Receives. Numbers in this file are numbers of
- * Receives, not of messages, except the variables @answers, which are numbers of callbacks.
+ * The Reply to a callback takes RPCRDMA_MSG_RECVS Receives. This file counts Receives, not
+ * messages; only a variable named answers is a number of callbacks.
  *
  * Operation
  *
- * Receives are most of what a connection costs, and most connections are idle most of
+ * Receives are most of the memory that a connection costs, and most connections are idle most of
  * the time. So a connection begins with few credits. When the client uses them, they
  * are doubled, up to max_requests, or fewer if the device is too small: a busy client has all
  * of them within a few round trips. A client counts as using its credits if more than half of
@@ -209,8 +209,8 @@ static bool svc_rdma_credits_busy(struct svc_rdma_xprt *sx, u32 credits)
 }
 
 /* A client that could send a Call inline, in several Sends (as a group, see rtx.h), uses Read
- * chunks instead if it has too few credits. Returns an estimate of the credits beyond the first
- * that such a Call would have taken as a group; 0 for any other Call. If they were not counted as
+ * chunks instead if it has too few credits. Returns an estimate of how many credits more such a
+ * Call would have taken as a group; 0 for any other Call. If these credits were not counted as
  * used, the client might never get enough credits for groups (RTX-83).
  */
 static u32 svc_rdma_credits_spared(const struct svc_rdma_call *call)
@@ -308,9 +308,9 @@ static u32 svc_rdma_credits_needed(struct svc_rdma_xprt *sx)
 	return max(need, min(SVC_RDMA_CREDITS_FIRST, sx->sx_sizes.sz_requests));
 }
 
-/* Reduce the pool to the Receives that are promised to the client, or are for messages that take no
- * credit. The pool loses the others as Receives are given back: these are then not posted again.
- * The caller holds sx_grow.
+/* Reduce the pool to the Receives that are promised to the client, and those for messages that take
+ * no credit, such as replies to callbacks; but not below first_receives. The pool gets smaller as
+ * Receives are given back, because these are then not posted again. The caller holds sx_grow.
  */
 static void svc_rdma_credits_shrink(struct svc_rdma_xprt *sx)
 {

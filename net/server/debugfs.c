@@ -3,7 +3,7 @@
  * The debugfs files of the server. Each connection has a file
  * /sys/kernel/debug/rpcrdma/server/<address>:<port>-<number> from when it is accepted until it
  * is closed. Before the file is shown, completions of the send queue are handled, and the Send
- * contexts that have completed become idle. Reading the file changes nothing else.
+ * contexts that have completed become idle.
  */
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>

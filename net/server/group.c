@@ -41,7 +41,8 @@ MODULE_PARM_DESC(rtx_reply_max,
  * svc_rdma_group_announce - choose what to announce of the round-trip extension
  * @sx: connection that is about to announce its properties
  * @rtx: the property RTX. IN: the members that describe Receives. OUT: xp_call_max,
- *	xp_reply_max and xp_msg_max; or all members are zero if the client may use nothing
+ *	xp_reply_max and xp_msg_max; or all members are zero if this server does not offer the
+ *	extension
  *
  * Context: any.
  *

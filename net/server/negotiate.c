@@ -9,7 +9,7 @@
  * The first message with a valid header fixes the version (version-two 7.3): a Call of
  * version 1, or a CONNPROP or a Call of version 2. Until then there are only a few
  * Receives, which are large enough for either version, and one credit. A message that the
- * decoder refuses during that time does not fix the version. Afterwards, a message of
+ * decoder refuses during that time does not fix the version. Afterwards, a Call of
  * the other version is answered with ERR_VERS, and the connection stays (G-20).
  *
  * This file first posts Receives and sets the default limits, and then sets sx_vers. Only after

@@ -87,10 +87,10 @@ u32 svc_rdma_pages_used(const struct svc_rqst *rqstp)
 	return svc_rdma_array_used(rqstp);
 }
 
-/* Can the next Reply be written to a page? It cannot if other code may use the page: a reader with
- * a reference, or a page cache from which the page came (splice). Even if the cache has dropped the
- * page since then, the page may still be on an LRU list. A compound page has one reference count
- * for all of its pages, so the count says nothing about a single page.
+/* Can the next Reply be written to a page? It cannot if other code holds a reference to the page,
+ * or if the page is on an LRU list: a page from a page cache (splice) may be on such a list even
+ * after the cache has dropped it. A compound page has one reference count for all of its pages, so
+ * the count says nothing about a single page.
  */
 static bool svc_rdma_page_is_private(struct page *page)
 {
@@ -212,8 +212,9 @@ int svc_rdma_pages_alloc(struct svc_rdma_call *call, u32 nbytes)
  * @call: Call without pages, whose message has data in target segments (rtx.h), but not more bytes
  *	of data than the Call has
  *
- * The message still owns the pages. The bytes behind the data in the last page are cleared,
- * and the remaining entries of the array point to the zero page, as in svc_rdma_pages_alloc().
+ * The message still owns the pages. rpcrdma_msg_data_pages() clears the bytes behind the data in
+ * the last page. The remaining entries of the array point to the zero page, as in
+ * svc_rdma_pages_alloc().
  *
  * Context: process; sleeps.
  * Return: 0 or %-ENOMEM.

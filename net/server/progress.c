@@ -87,9 +87,9 @@ static bool svc_rdma_send_first(struct svc_rdma_xprt *sx, unsigned long *first)
  * svc_rdma_conn_waiting - ops->waiting: since when has no posted work completed?
  * @conn: connection
  * @posted: OUT: jiffies when the oldest work that has not completed was posted
- * @since: OUT: jiffies of the last completion, or of the posting of the oldest work if that is
- *	later. This is computed separately for RDMA Reads and for Sends, and the earlier of
- *	the two times is returned: one kind may complete while the other does not
+ * @since: OUT: jiffies of the last progress (po_read, po_sent), or of the posting of the oldest
+ *	work if that is later. This is computed separately for RDMA Reads and for Sends, and the
+ *	earlier of the two times is returned: one kind may complete while the other does not
  *
  * Work that waits for slots does not count as posted.
  *

@@ -16,8 +16,8 @@
  * time take work of a connection (XPT_BUSY). If qu_taken is empty, this thread moves to it all
  * messages in qu_received, in the order of their arrival.
  *
- * "To pull" a Call is to fetch its chunks by RDMA Read. Pulled Calls take memory before the
- * server knows who the client is, so their bytes are limited. The bytes of a Call count from
+ * "To pull" a Call is to fetch its chunks by RDMA Read. A pulled Call takes memory before its
+ * credentials are checked, so the bytes of such Calls are limited. The bytes of a Call count from
  * the permission to pull it until a thread takes the complete Call. If the limit would be
  * exceeded, or another Call waits already, a Call waits in qu_waiting. The limit is one Call
  * for a client that is not known yet (svc_rdma_is_known()), and %SVC_RDMA_PULL_BYTES for

@@ -24,12 +24,11 @@
  * is refused. If its RDMA Reads cannot be posted for another reason, the connection is
  * closed.
  *
- * There are two layouts. If a Call has one Read chunk, as a WRITE of an NFS client has, and its
- * inline part is contiguous, the inline part stays where it was received. The chunk is then read
- * to the start of a page, so that file data fills whole pages. Every other Call is rebuilt as
- * one stream, which begins at the start of the first page. So is a Call with one Read chunk, if
- * the client has chosen a position of the chunk at which the head of rq_arg must not end: see
- * rpcrdma_lists_keep_head().
+ * There are two layouts. In the first, the inline part stays where it was received, and the chunk
+ * is read to the start of a page, so that file data fills whole pages. This requires that the Call
+ * has one Read chunk, as the WRITE of an NFS client has; that the inline part is contiguous; and
+ * that the head of rq_arg may end at the position of the chunk (rpcrdma_lists_keep_head()). Every
+ * other Call is rebuilt as one stream, which begins at the start of the first page.
  *
  * Data that a client has sent behind the payload stream (items of a group, see rtx.h) needs no
  * RDMA Read. If all data of a Call came in that way, svc_rdma_read_placed() builds the Call, in
@@ -75,8 +74,8 @@ static void svc_rdma_read_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 	sx->sx_posted.po_read = jiffies;
 	spin_unlock(&sx->sx_lock);
 
-	/* Leave unmapping the pages to the thread that takes the Call. With an IOMMU it may take a
-	 * while, and other completions would have to wait here.
+	/* Leave unmapping the pages to the thread that takes the Call. With an IOMMU, unmapping may
+	 * take a while, and other completions would have to wait here.
 	 */
 	svc_rdma_slots_release(sx, call->sc_slots);
 	call->sc_slots = 0;
@@ -233,8 +232,8 @@ static void svc_rdma_read_ready(struct rpcrdma_sq_waiter *waiter)
  *
  * Context: process; sleeps.
  * Return: 0; or a negative errno, and then nothing was posted and the Call still belongs
- *	to the caller: %-EMSGSIZE if it needs more than this connection can provide,
- *	another error if memory is short or the connection is down.
+ *	to the caller: %-EMSGSIZE if it needs more than this connection can provide; another
+ *	error for example if memory is short.
  */
 int svc_rdma_read_start(struct svc_rdma_call *call)
 {

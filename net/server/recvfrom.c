@@ -6,7 +6,7 @@
  *
  * The completion handler of a Receive queues the message and tells sunrpc, which finds a
  * thread (server/queue.c). The thread calls svc_rdma_recvfrom(), which is at the end of
- * this file. The thread first handles the completions of earlier Sends. Then it decodes the
+ * this file. Normally the thread first handles completions of earlier Sends. Then it decodes the
  * header. If the Call needs no RDMA Reads, it is complete, and the thread returns it to sunrpc.
  * Otherwise the thread starts the RDMA Reads, or leaves the Call in a queue until these may begin,
  * and returns 0. When the RDMA Reads are complete, the Call is queued again, and a thread
@@ -16,7 +16,7 @@
  * (RFC 8166 4.5.2). They are counted and traced, but nothing is printed to the log.
  *
  * A Call without Read chunks is normally executed where it was received: rq_arg points into
- * the message. Every message stays with its Call until the Reply is encoded. If the client has
+ * the message. The message stays with its Call until the Reply is encoded. If the client has
  * placed the data of a Call in target segments of Receives (rtx.h), rq_arg normally points there,
  * too.
  */
@@ -69,7 +69,7 @@ static bool svc_rdma_give_bc_reply(struct svc_rdma_call *call)
 {
 	const struct rpcrdma_hdr *hdr = &call->sc_hdr;
 
-	/* The server never asks for properties (G-17) */
+	/* The server never asks for properties, so it expects no answer with them (G-17). */
 	if (hdr->hd_proc == RPCRDMA2_CONNPROP)
 		return false;
 	/* The server offers no chunks in a callback, so a valid Reply to it has no
@@ -163,7 +163,7 @@ svc_rdma_decode_group(struct svc_rdma_call *call,
 	verdict = rpcrdma2_decode_group(head, room, accept, &call->sc_hdr);
 	if (!verdict)
 		verdict = rpcrdma_msg_verdict(call->sc_msg);
-	/* A Reply may be a group only if its Call was one (RTX-37). Our callbacks never are. */
+	/* A Reply may be a group only if its Call was a group (RTX-37). No callback of ours is. */
 	if (call->sc_hdr.hd_response)
 		return RPCRDMA_BAD_MSG;
 	if (verdict || !rpcrdma2_peek_rtx(head, room, &first) ||
@@ -429,11 +429,11 @@ static struct svc_rdma_call *svc_rdma_take_call(struct svc_rdma_call *call,
  * @conn: connection
  * @end: the group, and what was wrong with it
  *
- * A thread later refuses the Call, or ends the callback that the Reply belongs to. The Receives of
- * the group have been given back already, so they do not limit how many broken groups wait for a
- * thread, or how many errors that refuse broken groups wait for send queue slots. Therefore this
- * function ends the connection if too many wait (svc_rdma_is_flooded()). It is called once for each
- * broken group.
+ * A thread later refuses the Call, or ends the callback that the Reply belongs to. Until then the
+ * broken group waits in a queue, and later the error that refuses it may wait for send queue slots.
+ * The Receives of the group have been given back already, so their number does not limit how many
+ * groups and errors wait. Therefore this function ends the connection if too many wait
+ * (svc_rdma_is_flooded()). It is called once for each broken group.
  *
  * Context: softirq or completion workqueue.
  *
@@ -467,7 +467,7 @@ void svc_rdma_group_ended(struct rpcrdma_conn *conn,
 /* Handle the completions of earlier Sends. But if somebody awaits a certain completion, leave all
  * completions to cq_work (verbs/send_cq.c): the handler of a Reply with RDMA Writes unmaps and
  * frees pages, and cq_work may do that on another processor. Until the client is known, cq_work
- * handles each completion at once, and nothing is left to do here.
+ * handles each completion at once, and rpcrdma_send_cq_poll() does nothing.
  */
 static void svc_rdma_reap_sends(struct svc_rdma_xprt *sx)
 {

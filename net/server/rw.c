@@ -395,7 +395,7 @@ struct ib_send_wr *svc_rdma_chain_wrs(struct svc_rdma_xprt *sx,
 /**
  * svc_rdma_chain_destroy - unmap and free all of a chain
  * @sx: connection; its queue pair still exists unless @chain is empty
- * @chain: chain that has completed or was never posted; empty afterwards
+ * @chain: chain that the device does not use; empty afterwards
  *
  * Context: process or completion workqueue; may sleep.
  */

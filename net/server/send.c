@@ -14,12 +14,12 @@
  * reliable connection complete in order, so when the Send at the end of a chain has completed,
  * the RDMA Writes have completed, too. The Send's completion handler frees the mappings, the
  * pages and the slots. The handler may sleep. If the context holds no pages, the completion may be
- * handled late (verbs/send_cq.c). The handler hardly ever takes a lock: it adds the context to
+ * handled late (verbs/send_cq.c). In most cases the handler takes no lock: it adds the context to
  * sp_done, and the next task that needs a context moves all of sp_done to the idle pool.
  *
  * A Reply that finds too few send queue slots waits in line for them. Its thread does not
  * wait: the context holds all that is needed. The context also holds the Call's message, so
- * there are never more waiting Replies than Receives. The task that releases enough slots
+ * the number of Receives limits the number of waiting Replies. The task that releases enough slots
  * posts the Reply.
  *
  * If posting fails, the device may have got part of the chain. The connection is down then,
@@ -59,10 +59,10 @@ void svc_rdma_send_pool_init(struct svc_rdma_send_pool *pool)
 	pool->sp_least = 0;
 }
 
-/* Give a context its buffer, or replace the buffer by a larger one. A client may accept Sends that
- * are too large for a buffer, which is allocated in one piece. In version 2 a smaller buffer is
- * enough: if a Reply does not fit, an error tells the client to send the Call again with a Reply
- * chunk (G-23).
+/* Give a context its buffer, or replace the buffer by a larger one. The buffer should be as large
+ * as the largest Send that the client accepts. But it is allocated in one piece, so memory may be
+ * too fragmented. In version 2 a smaller buffer is enough: if a Reply does not fit, an error tells
+ * the client to send the Call again with a Reply chunk (G-23).
  */
 static int svc_rdma_send_create_buf(struct svc_rdma_send *send, gfp_t gfp)
 {
@@ -195,7 +195,7 @@ static bool svc_rdma_send_put_locked(struct svc_rdma_send *send)
 	struct svc_rdma_send_pool *pool = &sx->sx_sends;
 
 	lockdep_assert_held(&sx->sx_lock);
-	/* The message with its grant was posted, or will never be posted. So it no longer
+	/* The message with its grant has been sent, or will never be sent. So it no longer
 	 * delays the return of credits: see net/core/grant.c.
 	 */
 	rpcrdma_grant_close(&sx->sx_credit.cd_grant, send->ss_age);

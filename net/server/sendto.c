@@ -309,9 +309,9 @@ int svc_rdma_sendto(struct svc_rqst *rqstp)
 
 	if (rc == -EMSGSIZE) {
 		rpcrdma_count(server_reply_too_large);
-		/* No error is set in two cases. The Reply takes more slots than the send queue
-		 * has. Or the Reply is inconsistent: its head is too long, a result is not
-		 * inside the Reply, or a part does not fit the buffer or chunk chosen for it.
+		/* sc_error is not set if, for example, the Reply takes more slots than the send
+		 * queue has, or is inconsistent (its head is too long, or a result is not inside
+		 * the Reply).
 		 */
 		if (!call->sc_error.er_code)
 			call->sc_error.er_code = RPCRDMA2_ERR_SYSTEM;

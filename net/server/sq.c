@@ -63,7 +63,7 @@ bool svc_rdma_is_flooded(const struct svc_rdma_xprt *sx)
  * @xprt: connection
  *
  * There is no room while anything waits in line for slots, or while a client that is not known
- * yet uses %SVC_RDMA_UNKNOWN_SLOTS slots.
+ * yet uses %SVC_RDMA_UNKNOWN_SLOTS slots or more.
  *
  * Context: any.
  * Return: 0 if there is no room, and then svc_rdma_slots_release() tells sunrpc to ask again later;

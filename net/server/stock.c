@@ -2,9 +2,9 @@
 /*
  * The stock: pages with the data of Calls that have been executed, kept for the RDMA Reads of later
  * Calls. A busy server frees the pages of one large WRITE while it allocates those of the next one.
- * Most distributions let the kernel clear every page that it allocates, which is a large part of
- * what a WRITE costs. And if there are more free pages than its lists for each CPU take, the page
- * allocator has to take a lock that all CPUs of a node share.
+ * Many distributions let the kernel clear every page that it allocates, which is a large part of
+ * what a WRITE costs. And if there are more free pages than the page allocator's lists for each CPU
+ * take, the allocator has to take a lock that all CPUs of a node share.
  *
  * Operation
  *

@@ -163,10 +163,11 @@ struct svc_rdma_chain {
  *	Write chunk, or the Reply is too large to be sent; er_code is 0 if there is no error
  *
  * While the Call is in a list of the connection, sx_lock protects @sc_list, @sc_slots and
- * @sc_posted. The other members need no lock, because a Call has one owner at any time. These
- * are the owners, in order: svc_rdma_recvfrom(); qu_waiting or the line for slots, if the Call
- * has to wait; the device, while the RDMA Reads are posted; qu_complete; the svc_rqst (or the
- * deferred request) that has a pointer to the Call in rq_xprt_ctxt (or xprt_ctxt).
+ * @sc_posted. The other members need no lock, because a Call has one owner at any time. First,
+ * svc_rdma_recvfrom() owns it. If the Call has RDMA Reads, its next owners are qu_waiting and the
+ * line for slots, as long as it waits there; the device, while the RDMA Reads are posted;
+ * qu_complete; and svc_rdma_recvfrom() again. The last owner is the svc_rqst (or the deferred
+ * request) that has a pointer to the Call in rq_xprt_ctxt (or xprt_ctxt).
  */
 struct svc_rdma_call {
 	struct list_head	sc_list;
@@ -321,13 +322,12 @@ struct svc_rdma_send_pool {
 /**
  * struct svc_rdma_posted - what is posted or waits for slots; server/progress.c
  * @po_sending: Send contexts that are not idle (ss_list): their messages are being encoded, or they
- *	wait for slots, are posted, or are in sp_done. When a connection is closed, some are left
- *	for the same reasons as in @po_reading (sd_slots is 0 if they never got slots)
+ *	wait for slots, are posted, or are in sp_done. A context whose Send does not complete
+ *	successfully stays here until the connection is closed
  * @po_sent: jiffies when the completion of a Send was last handled
- * @po_reading: Calls whose RDMA Reads are posted or wait for slots (sc_list). When a connection
- *	is closed, it still contains each Call whose RDMA Reads have failed, were flushed, were
- *	posted only in part or not at all, have no completion because of a fault of the
- *	provider, or never got slots (then sc_slots is 0)
+ * @po_reading: Calls whose RDMA Reads are posted or wait for slots (sc_list). A Call whose RDMA
+ *	Reads do not complete successfully stays here until the connection is closed. sc_slots is
+ *	0 while it waits for slots
  * @po_read: jiffies when a sign of progress of RDMA Reads was last seen: the completion of an RDMA
  *	Read, or of a Send that was posted before all outstanding RDMA Reads
  *

@@ -259,8 +259,8 @@ out_stock:
  * svc_rdma_exit - undo svc_rdma_init()
  *
  * Context: process; module exit; sleeps. Every listener and connection holds a reference to the
- *	module until sunrpc's last reference to it is dropped. So no listener is left, and for each
- *	connection that is left, svc_rdma_free_work() is queued or runs.
+ *	module until the last reference to that listener or connection is dropped. So no listener
+ *	is left, and for each connection that is left, svc_rdma_free_work() is queued or runs.
  */
 void svc_rdma_exit(void)
 {

@@ -26,7 +26,7 @@
 
 /* Time in jiffies between two runs of svc_rdma_trim_work() */
 #define SVC_RDMA_TRIM_TIME	(10 * HZ)
-/* Number of idle Send contexts that a connection always keeps */
+/* Number of idle Send contexts that this file leaves to each connection */
 #define SVC_RDMA_TRIM_KEEP	2u
 
 /* Protects svc_rdma_trim_list, and sx_trim of all connections. sx_lock is taken inside it. */

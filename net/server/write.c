@@ -67,8 +67,8 @@ static void svc_rdma_count_written(struct svc_rdma_xprt *sx, u32 len)
  *	to 0; the entries of chunks that are not used stay 0
  *
  * Context: process; sleeps.
- * Return: 0; %-EMSGSIZE if the Reply is shorter than its results, or a result is larger
- *	than its chunk; or another negative errno.
+ * Return: 0; %-EMSGSIZE if a result is not inside the Reply, or is larger than its chunk; or
+ *	another negative errno.
  */
 int svc_rdma_write_payloads(struct svc_rdma_call *call,
 			    struct svc_rdma_chain *chain,
