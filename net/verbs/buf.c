@@ -46,8 +46,8 @@ static int rpcrdma_buf_map(struct rpcrdma_buf *buf, struct ib_device *device)
  * kernels count and drop them as usual, others ignore them. But for more than
  * KMALLOC_MAX_CACHE_SIZE bytes, kmalloc() returns pages that belong to no slab. On some kernels,
  * the reference count of these pages is 0; lib/iov_iter.c raises it, and put_page() does not lower
- * it again. So this function does not use kmalloc() for a buffer of that size, but calls
- * rpcrdma_buf_init_block().
+ * it again. So for a buffer of more than KMALLOC_MAX_CACHE_SIZE bytes, this function calls
+ * rpcrdma_buf_init_block() instead of kmalloc().
  *
  * Context: process; may sleep if @gfp allows it.
  * Return: 0; %-ENOMEM; %-EIO if mapping failed.

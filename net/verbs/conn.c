@@ -129,7 +129,7 @@ static int rpcrdma_conn_refusal(const struct rpcrdma_conn *conn,
 }
 
 /* sunrpc keeps trying to reach a peer that does not answer. But if no network leads to the peer
- * (-ENETUNREACH), sunrpc may end the RPCs of a mount, depending on its options. So the two
+ * (-ENETUNREACH), sunrpc may end the RPCs, depending on the options of the mount. So the two
  * cases have different errors.
  */
 static int rpcrdma_conn_no_way(const struct rdma_cm_event *event)
@@ -207,8 +207,9 @@ static int rpcrdma_conn_cm_event(struct rdma_cm_id *id,
  * when it resolves the route, so they are set before. If @path names an interface but no source
  * address, the CM takes a route through that interface, and the source address of the route.
  *
- * The CM returns -EADDRNOTAVAIL if this host does not have the source address, and if no local port
- * is free. Without a source address it is the latter, and the result is -EADDRINUSE.
+ * The CM returns -EADDRNOTAVAIL in two cases: this host does not have the source address, or no
+ * local port is free. If @path names no source address, it is the second case, and this function
+ * returns -EADDRINUSE.
  */
 static int rpcrdma_conn_resolve_addr(struct rdma_cm_id *id,
 				     const struct rpcrdma_conn_path *path,
@@ -441,8 +442,8 @@ out_free:
 }
 
 /* Sets rnr_retry_count to 0: the peer's adapter must not retry a Send for which this end has no
- * Receive posted. Credits ensure that a Receive is always posted. A missing Receive is a violation
- * of the protocol, which retries would only hide (RFC 8166 3.3.1).
+ * Receive posted. Credits ensure that there is a Receive for each Send. A missing Receive is a
+ * violation of the protocol, which retries would only hide (RFC 8166 3.3.1).
  */
 static void rpcrdma_conn_set_param(struct rdma_conn_param *param,
 				   const u8 *private)

@@ -201,7 +201,8 @@ static int rpcrdma_conn_post_first(struct rpcrdma_conn *conn,
  *
  * Context: process or completion workqueue; does not sleep.
  * Return: 0; or a negative errno, and the connection is down. After an error, part of
- *	the chain may have been posted, and is flushed. The rest never completes.
+ *	the chain may have been posted. That part completes or is flushed. The rest never
+ *	completes.
  */
 int rpcrdma_conn_post(struct rpcrdma_conn *conn, const struct ib_send_wr *first)
 {

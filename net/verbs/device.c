@@ -113,8 +113,8 @@ void rpcrdma_device_query(struct ib_device *device, u32 port,
 	}
 	caps->dc_softirq = device->ops.driver_id != RDMA_DRIVER_RXE;
 	/* rxe of Linux 6.1 takes the lock of its queue anew for each work request. The kernel's
-	 * version is not checked, so every rxe is treated like this. All other drivers hold
-	 * the lock for the whole list.
+	 * version is not checked, so every rxe is treated like this. The other drivers hold the
+	 * lock for the whole list.
 	 */
 	caps->dc_splits_lists = device->ops.driver_id == RDMA_DRIVER_RXE;
 }

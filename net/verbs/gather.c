@@ -69,7 +69,7 @@ void rpcrdma_gather_init(struct rpcrdma_conn *conn)
 	INIT_DELAYED_WORK(&conn->cn_gather.ga_work, rpcrdma_gather_work);
 }
 
-/* Called for each Send of a group except one that completes the group. Fails the connection if the
+/* Called for each transmission, except one that completes a group. Fails the connection if the
  * peer used Send With Invalidate. Only the last Send of a Reply may invalidate a handle, because a
  * region must stay valid until the whole Reply has arrived (RTX-72, RTX-73).
  */

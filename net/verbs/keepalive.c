@@ -20,7 +20,7 @@
  * adapter acknowledges an RDMA Write. On iWARP an RDMA Write completes when it has been
  * passed to TCP, so the probe there is an RDMA Read, which needs a response. A client
  * asks for permission to read when it connects. If the server does not grant it, the
- * client does not probe, and only the RPC timeout detects a dead server.
+ * client does not probe, and may not notice a dead server before an RPC times out.
  *
  * The send queue has one entry for the probe (%RPCRDMA_PROBE_WRS), and only one probe is
  * posted at a time. So a full queue does not prevent the probe.
@@ -85,7 +85,7 @@ static void rpcrdma_keepalive_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 		rpcrdma_conn_fail(conn, -ECONNRESET);
 		return;
 	}
-	/* Our adapter has given up its retries before keepalive_timeout was over. */
+	/* Normally, our adapter has given up its retries before keepalive_timeout was over. */
 	rpcrdma_count(keepalive_failures);
 	trace_rpcrdma_probe_err(conn, &al->al_cid, wc);
 	rpcrdma_conn_fail(conn, -ETIMEDOUT);
@@ -114,7 +114,9 @@ static int rpcrdma_keepalive_probe(struct rpcrdma_conn *conn)
 	trace_rpcrdma_probe(conn, jiffies - READ_ONCE(al->al_heard));
 	al->al_probed = jiffies;
 	al->al_overdue = false;
-	/* The probe may complete while cn_cq is being freed. So its handler does not use cn_cq. */
+	/* Set this now: the probe may complete while cn_cq is being freed, so its handler must not
+	 * use cn_cq.
+	 */
 	al->al_cid.ci_queue = conn->cn_cq->res.id;
 	WRITE_ONCE(al->al_busy, true);
 	al->al_sent = ktime_get();

@@ -28,14 +28,14 @@
  * credits, it calls rpcrdma_recv_pool_room(), and promises no more Receives than this function
  * returns. A server may promise fewer, because its connections share a budget (server/budget.c).
  *
- * Receives with targets. The buffer of a Receive may be in a block of pages
- * (rpcrdma_recv_pool_blocks()): the end of the first page and all of the other pages (the target
- * segments of rtx.h). If the peer places data in target segments, the owner can hand these pages to
- * other code without a copy. That code may keep a page for longer than the owner keeps the
+ * Receives may have target segments (rtx.h). The buffer of such a Receive is part of a block of
+ * pages (rpcrdma_recv_pool_blocks()): the end of the first page, and all the other pages, which are
+ * the target segments. If the peer places data in target segments, the owner can hand these pages
+ * to other code without a copy. That code may keep a page for longer than the owner keeps the
  * message. So before such a Receive is given back, rpcrdma_recv_renew() checks whether anybody
  * else has a reference to the block. If so, the Receive gets a new block, and the old one is freed
  * with its last reference. So no page that somebody still reads is overwritten (invariant I34).
- * Only owners that hand out pages need to call rpcrdma_recv_renew().
+ * Owners that hand out no pages need not call rpcrdma_recv_renew().
  *
  * A pool has its own lock (rp_lock) and gate (rp_gate, which allows posting). So posting Receives
  * and posting Sends never wait for each other. The gates of both queues are shut before the queues
@@ -100,7 +100,7 @@ void rpcrdma_recv_pool_open(struct rpcrdma_recv_pool *pool, u32 max)
  * rpcrdma_recv_pool_limit - set how much memory the Receives may pin
  * @pool: pool that is open
  * @size: number of bytes in the largest Receive that the connection may ever have. A Receive
- *	with targets counts with the size of its whole block.
+ *	with target segments (rtx.h) counts with the size of its whole block.
  *
  * The limit is the memory of a full receive queue of such Receives. Before this function is
  * called, no Receive can be created.
@@ -347,9 +347,9 @@ int rpcrdma_recv_pool_shrink(struct rpcrdma_recv_pool *pool, u32 count)
  *
  * Context: process; sleeps. The caller serialises this with other calls, and with
  *	rpcrdma_recv_pool_destroy().
- * Return: 0; %-ENOMEM; %-EIO if mapping failed; or %-ENOBUFS if the pool would exceed its
- *	limit of pinned memory. After any of these errors, some of the Receives may exist. Or an
- *	error of rpcrdma_recv_pool_post(), and then the connection is down.
+ * Return: 0; an error of rpcrdma_recv_pool_post(), and then the connection is down; or one of
+ *	three errors after which some of the Receives may exist: %-ENOMEM; %-EIO if mapping
+ *	failed; %-ENOBUFS if the pool would exceed its limit of pinned memory.
  */
 int rpcrdma_recv_pool_grow_gfp(struct rpcrdma_recv_pool *pool, u32 count,
 			       u32 size, gfp_t gfp)

@@ -5,8 +5,8 @@
  *
  * A completion queue raises the interrupt of its vector. The RDMA core then handles the completions
  * on the processor that handles the interrupt, in softirq or in a worker. So the vector decides
- * which processor handles the Receives of a connection. At a server, sunrpc gives the connection to
- * a thread of the pool to which this processor belongs.
+ * which processor handles the Receives of a connection. At a server, sunrpc normally gives the
+ * connection to a thread of the pool to which this processor belongs.
  *
  * The RDMA core does not tell which processor handles the interrupt of a vector. Drivers choose a
  * processor, and irqbalance or an administrator may choose another one. At first, this file assumes
