@@ -14,22 +14,22 @@
  * memory counts as borrowed. What can be borrowed are the three quarters, less the memory that does
  * not count as borrowed.
  *
- * Among clients. All connections of a client borrow together, so a client gets no more by opening
- * more of them. Half of what can be borrowed is divided equally among the known clients
+ * Division among clients: all connections of a client borrow together, so a client gets no more by
+ * opening more of them. Half of what can be borrowed is divided equally among the known clients
  * (svc_rdma_is_known()). This share is set aside for each client, even if the client does not use
  * it. Three eighths are lent beyond the shares, to whoever asks first. The last eighth is left for
  * Sends, which are never refused (server/budget.c).
  *
- * A client may borrow no more beyond its share than it leaves free of the three eighths. So it
- * takes many clients to exhaust them, and a few busy clients divide them about equally. When others
+ * A client may borrow no more beyond its share than it leaves free of the three eighths. So one
+ * client cannot exhaust them, and a few busy clients divide them about equally. When others
  * borrow or new clients connect, less is free, and a client may have more beyond its share than is
  * free. As soon as the client can, it gives back as much as makes these two amounts equal.
  *
  * For example, N clients are connected, borrow one after the other, and give nothing back. The last
  * client still gets its share, which is at least half of what a client has borrowed on average.
  *
- * Among the connections of a client. What the client has borrowed and may still borrow is divided
- * into equal parts, one for each connection on which the client is known. NFS spreads the Calls of
+ * Division among the connections of a client: what the client has borrowed and may still borrow is
+ * divided into equal parts, one for each connection on which it is known. NFS spreads the Calls of
  * a mount equally over its connections (nconnect). A connection may have more than its part, for
  * example after another connection was opened. If the client has to give back memory, such
  * connections give it back. Otherwise such a connection keeps its surplus as long as the client may
@@ -184,7 +184,8 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_account_open);
  * @account: open account
  *
  * The first such account of a client gives the client a share, and what this account holds now does
- * not count as borrowed. On every other account of the client, all memory counts as borrowed.
+ * not count as borrowed. When the client becomes known on another connection, all memory of that
+ * account counts as borrowed.
  *
  * Context: any; the caller serialises. Takes time in proportion to the number of clients.
  */

@@ -3,13 +3,12 @@
  * Credits: how many to advertise, and how many of those that a peer has granted are in use.
  *
  * A credit stands for one Send of a Call, and for a Receive at the responder. Each Call in
- * flight uses one credit, its first. A Call of several Sends uses more: it takes all further
- * credits at once or none, and never waits for them (RTX-78).
+ * flight uses one credit. A Call of several Sends also uses *further credits*, one for each Send
+ * but one: it takes all of them at once or none, and never waits for them (RTX-78).
  *
  * The number of credits in use is the sum of three numbers. wn_owed is the number of Calls whose
- * RPCs were given up, but whose Replies have not come. wn_more is the number of credits that Calls
- * use beyond one each. The caller passes the number of Calls whose RPCs still wait for Replies
- * (@in_flight).
+ * RPCs were given up, but whose Replies have not come. wn_more is the number of further credits of
+ * all Calls. The caller passes the number of Calls whose RPCs still wait for Replies (@in_flight).
  *
  * The caller locks the window, and wakes up RPCs that wait for room in it. Each direction of a
  * connection has a window of its own (rfc5666bis 8.2.1).
@@ -115,8 +114,8 @@ bool rpcrdma_window_repay(struct rpcrdma_window *win)
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_window_repay);
 
-/* Returns the number of credits in use: the first credits of the @in_flight Calls, the first
- * credits of Calls whose RPCs were given up, and all credits beyond the first.
+/* Returns the number of credits in use: one for each of the @in_flight Calls, one for each Call
+ * whose RPC was given up, and the further credits of all these Calls.
  */
 static u64 rpcrdma_window_used(const struct rpcrdma_window *win, u32 in_flight)
 {
@@ -124,12 +123,12 @@ static u64 rpcrdma_window_used(const struct rpcrdma_window *win, u32 in_flight)
 }
 
 /**
- * rpcrdma_window_more - how many credits may a Call have beyond its first?
+ * rpcrdma_window_more - how many further credits may a Call take?
  * @win: the window
  * @in_flight: number of Calls in flight, including this Call
  *
- * The credits beyond the first of all Calls together are at most half of the grant. The
- * other half is for Calls that need only one credit (RTX-79).
+ * The further credits of all Calls together must not become more than half of the grant, because
+ * the other half is for Calls that need only one credit (RTX-79).
  *
  * Context: any; the caller serialises.
  * Return: number of credits.
@@ -144,10 +143,10 @@ u32 rpcrdma_window_more(const struct rpcrdma_window *win, u32 in_flight)
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_window_more);
 
 /**
- * rpcrdma_window_take_more - take the credits of a Call beyond its first
+ * rpcrdma_window_take_more - take the further credits of a Call
  * @win: the window
  * @in_flight: as for rpcrdma_window_more()
- * @more: number of credits that the Call needs beyond its first
+ * @more: number of further credits that the Call needs
  *
  * The credits stay taken if the grant shrinks (RTX-81), or if the Call is given up (RTX-100).
  *
@@ -166,9 +165,9 @@ bool rpcrdma_window_take_more(struct rpcrdma_window *win, u32 in_flight,
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_window_take_more);
 
 /**
- * rpcrdma_window_give_more - return the credits of a Call beyond its first
+ * rpcrdma_window_give_more - return the further credits of a Call
  * @win: the window
- * @more: number of credits that the Call has taken beyond its first
+ * @more: number of further credits that the Call has taken
  *
  * Context: any; the caller serialises.
  * Return: true if at least one credit was returned.

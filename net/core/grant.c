@@ -19,9 +19,9 @@
  * before T. That does no harm, because the Call is unanswered at T.
  *
  * A requester that has given up an RPC may ignore the grant in its Reply, but still send another
- * Call. So this file waits until Calls have taken more than twice the old grant. This is not enough
- * if the requester has given up as many RPCs in a row as the old grant has credits. If the
- * requester then uses all of the old grant at once, the connection is lost.
+ * Call. So this file waits until Calls have taken more than twice the old grant. There is one
+ * exception in which even that is not enough: the requester has given up as many RPCs in a row as
+ * the old grant has credits. If it then uses all of the old grant at once, the connection is lost.
  *
  * If the requester sends no Calls, the Receives stay: see G-39 in decisions.rst.
  *
@@ -137,7 +137,8 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_grant_close);
  * @credits: number of credits that the Call takes
  *
  * Context: any; the caller serialises.
- * Return: true if the requester certainly knows the smaller grant now: gn_bound has been lowered.
+ * Return: true if it can be concluded now that the requester knows the smaller grant, and gn_bound
+ *	has been lowered. The comment at the top of this file has the exception.
  */
 bool rpcrdma_grant_arrived(struct rpcrdma_grant *grant, u32 credits)
 {

@@ -3,8 +3,8 @@
  * Groups: one RPC message in several transmissions.
  *
  * A sender posts all transmissions of a group back to back, and its peer receives them in
- * this order or not at all. So a receiver has one group at a time. It assembles the group; or,
- * if the group is broken, it waits until the rest of the group has arrived.
+ * this order or not at all. So a receiver has at most one group at a time. It assembles the group;
+ * or, if the group is broken, it waits until the rest of the group has arrived.
  *
  * This file only computes with numbers, and holds no Receive. The caller reports each message
  * that arrives (an arrival). If the arrival is a transmission of a group, the caller passes its
@@ -200,10 +200,10 @@ static void rpcrdma_group_open(struct rpcrdma_group *group,
 }
 
 /*
- * Rejects a bad first transmission. If its header announces more transmissions, these are
- * swallowed. If it announces none, or is too short to tell, the group ends now. But if a Reply
- * has more than gl_replies transmissions, the connection is closed, whatever else is wrong with
- * the Reply (RTX-51).
+ * Rejects a bad first transmission. If its header announces more transmissions, the Receives of
+ * these are given back as they arrive. If it announces none, or is too short to tell, the group
+ * ends now. But if a Reply has more than gl_replies transmissions, the group ends now in any case,
+ * and the connection is closed (RTX-51).
  */
 static void rpcrdma_group_reject(struct rpcrdma_group *group,
 				 const struct rpcrdma_group_limits *limits,
@@ -369,11 +369,11 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_group_call);
 /**
  * rpcrdma_group_credits - are there enough credits for a Call now?
  * @grant: number of credits that are granted
- * @used: number of credits of all Calls in flight, including the first credit of this Call
- * @more: how many of the @used credits are not the first credit of a Call
+ * @used: number of credits of all Calls in flight, including one of this Call
+ * @more: how many of the @used credits are further credits (core/credit.c)
  * @count: number of transmissions of this Call
  *
- * A Call does not wait for credits beyond its first (RTX-78). Calls of several transmissions
+ * A Call does not wait for further credits (RTX-78). Calls of several transmissions
  * leave half of the grant to Calls that need only one credit (RTX-79). The module does not call
  * this function: rpcrdma_window_more() applies the same rules to a window.
  *
@@ -422,8 +422,8 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_group_replies);
 /**
  * rpcrdma_group_answer - decide how the Reply to a group travels
  * @args: what is known about the Reply
- * @number: OUT: for a group, the number of transmissions; for an error, the size in bytes of
- *	a Reply chunk that would be enough; otherwise 0
+ * @number: OUT: for a group, the number of transmissions; for an error, the number of bytes that
+ *	a Reply chunk would have to hold; otherwise 0
  *
  * If the Call offers a Reply chunk, the chunk is used only if no other form is possible, because
  * a client that sends groups prefers its Receives to registered memory.

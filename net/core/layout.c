@@ -3,7 +3,7 @@
  * Layouts: how a message is divided among the transmissions of a group, and where its items
  * are in the transmissions.
  *
- * A receiver with targets has announced the layout of its Receives: some bytes for header
+ * A receiver with target segments has announced the layout of its Receives: some bytes for header
  * and stream, and then segments for the data of items. A sender puts data where the segments
  * are, and continues in the segments of the next transmission. The data in one transmission is
  * a data part. Segments are numbered consecutively through the whole group, and only this number

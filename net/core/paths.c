@@ -10,9 +10,9 @@
  * link-local address must have one. The line "default" is for all destinations that have no line of
  * their own. It may name interfaces, but no addresses, because these differ for each destination.
  *
- * Connection K of a destination begins with path K. If that path fails, the connection takes
- * the next one. Connections with the same first path take different next ones, so that their
- * load is divided among the paths that work. A path that has failed is avoided for a minute
+ * Connection K of a destination begins with path K modulo the number of paths. If that path fails,
+ * the connection takes another one. Which one comes next depends on K, too, so that the load of a
+ * failed path is divided among the paths that work. A path that has failed is avoided for a minute
  * (G-40). The caller has the clock.
  */
 

@@ -9,8 +9,8 @@
  * file does not use pages, memory regions or work requests.
  *
  * Forms are tried in this order: inline, inline with one item taken out, everything by RDMA
- * (RFC 8166 3.5.1, 3.5.3). The first is the cheapest, and the last is possible for a message of
- * any length. Apart from an item that is taken out, a message is never sent partly inline and
+ * (RFC 8166 3.5.1, 3.5.3). The first is the cheapest, and the last is possible for the longest
+ * messages. Apart from an item that is taken out, a message is never sent partly inline and
  * partly by RDMA (RFC 8166 3.5.3).
  *
  * With a peer that has the round-trip extension, a message may be sent as a group of one or
@@ -94,10 +94,10 @@ static bool rpcrdma_plan_reply_group(const struct rpcrdma_limits *limits,
 }
 
 /*
- * Choose the first of these that is enough for the largest Reply (RFC 8166 4.3.3): nothing, a
+ * Choose the first of these that is enough for the largest Reply (RFC 8166 4.3.3): one Receive, a
  * Write chunk, several Receives, a Reply chunk. After some errors a Reply chunk is required
  * (pa_reply_chunk). A Call never has both a Write chunk and a Reply chunk: Linux clients do not
- * send both, so deployed servers were not tested with both.
+ * send both, so deployed servers may never have been tested with both.
  */
 static enum rpcrdma_reply_form
 rpcrdma_plan_reply(const struct rpcrdma_limits *limits,

@@ -59,9 +59,9 @@ static bool rpcrdma_rtt_take(struct rpcrdma_rtt *rtt, u32 us)
  * @rtt: estimate
  * @us: time in microseconds, from just before the message was posted until the answer came
  *
- * After this, and until the next probe, rpcrdma_rtt_asks() returns true only for a time that would
- * lower the estimate. While rt_longer is not 0, it also returns true for a time that would confirm
- * the estimate.
+ * This function also determines for which times rpcrdma_rtt_asks() returns true until the next
+ * probe: times that would lower the estimate; and, if rt_longer is not 0, times that would confirm
+ * it.
  *
  * Context: any; the caller serialises.
  */

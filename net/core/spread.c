@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The choice of a completion vector for a new connection. The Receives of a connection are
- * handled by the processor that handles the interrupt of its vector. At a server, sunrpc then wakes
- * a thread of the pool to which this processor belongs. So the choice decides which part of a
- * machine works for a connection.
+ * handled by the processor that handles the interrupt of its vector. At a server, sunrpc then
+ * normally wakes a thread of the pool to which this processor belongs. So the choice decides which
+ * part of a machine works for a connection.
  *
  * Vectors whose processors are in the same NUMA node are a group. Connections are divided equally
  * among the groups, however many vectors a group has, because a server with a pool of threads for
