@@ -12,7 +12,7 @@
  * where the message ends, and moves over each word before the word is read. Before a count is
  * used, it is compared with the number of bytes that are left (RFC 8166 4.5.2, 8.1.4).
  *
- * No segment is copied. A decoded chunk has a pointer to its first segment in the message.
+ * Decoding copies no segments. A decoded chunk has a pointer to its first segment in the message.
  * A walk over the segments reads them again from the message.
  *
  * Layouts: RFC 8166 4; Documentation/wire.rst.

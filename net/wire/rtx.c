@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * RPC-over-RDMA version 2, the round-trip extension: its two header types. With them one
- * RPC message travels in several transmissions, which are a group. rtx.h defines the terms.
+ * RPC-over-RDMA version 2, the round-trip extension: its two header types. With them, an RPC
+ * message travels in one or several transmissions, which are a group. rtx.h defines the terms.
  *
  * The header of the first transmission has the number of transmissions, the length of the
  * payload stream, the items, and the chunk lists of the whole message. The header of each

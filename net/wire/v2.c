@@ -8,15 +8,15 @@
  * wire/v2_props.c handles properties. No state is kept: whatever depends on the connection
  * is an argument.
  *
- * A message is a prefix of five words and a header of one of the types in
- * rpcrdma2_types[]. An extension adds a row to this table, see
- * Documentation/extensions.rst. The types of the round-trip extension are not in this table: see
- * wire/rtx.c. The header of a group is decoded only when the group is complete.
+ * A message begins with a prefix of five words. What follows depends on the type of the message,
+ * which must be in rpcrdma2_types[]. An extension adds a row to this table, see
+ * Documentation/extensions.rst. The types of the round-trip extension are an exception: wire/rtx.c
+ * has a table of its own, because the header of a group is decoded only when the group is complete.
  *
  * Either end of a connection may be a responder. F_RESPONSE tells the role of the receiver
  * of a message (version-two 3.2). If the flag is clear, the receiver is the responder, and
- * answers a message that it cannot use with an error. If the flag is set, the receiver is
- * the requester, and never answers (G-12).
+ * rpcrdma2_refusal() chooses the error that answers a message that cannot be used. If the flag is
+ * set, the receiver is the requester, and never answers (G-12).
  *
  * What a caller does
  *
