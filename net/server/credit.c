@@ -30,8 +30,8 @@
  * When a Call arrives, and the last review was more than review_time seconds ago (a module
  * parameter), the credits of the client are reviewed. Credits are taken back if the client has not
  * needed them since the last review, or if it holds more than its part of the server's memory
- * (G-39). Their Receives are freed when it is certain that the client knows of the smaller grant
- * (core/grant.c).
+ * (G-39). Their Receives are freed when core/grant.c has concluded that the client knows the
+ * smaller grant.
  *
  * The memory that the Receives of one connection pin is limited, and so is the memory of all
  * connections together (server/budget.c). A client that reaches either limit gets no further

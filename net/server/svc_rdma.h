@@ -476,8 +476,8 @@ struct svc_rdma_callback {
  * struct svc_rdma_backward - the backward direction of a connection;
  *	server/callback.c
  * @bw_lock: protects this structure, and the backchannels (wy_) and callbacks (cb_) of
- *	the connection. Process context and completion workqueue only. sunrpc's
- *	transport_lock and queue_lock are taken inside it.
+ *	the connection. It is taken only in process context and in the completion workqueue.
+ *	sunrpc's transport_lock and queue_lock are taken inside it.
  * @bw_ways: all backchannels, one for each NFS client (wy_list). The list holds no
  *	references
  * @bw_line: backchannels that wait for a credit or a Receive, in the order in which they get
@@ -546,7 +546,7 @@ struct svc_rdma_backward {
  * @sx_lock: protects @sx_sends, @sx_posted, the Calls in @sx_queue, cd_grant, and the members that
  *	other structures describe as "under sx_lock". The comments of struct svc_rdma_send_pool and
  *	struct svc_rdma_posted say which of their members it protects. No lock is taken inside it.
- *	Process context and completion workqueue only.
+ *	It is taken only in process context and in the completion workqueue.
  * @sx_sends: idle Send contexts
  * @sx_posted: Calls and Send contexts that are posted or wait for slots
  * @sx_stats: counters
