@@ -325,9 +325,9 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_account_room);
  * @budget: budget
  * @account: open account
  *
- * If its client has too much, an account gives back what it has beyond its part. If not, it gives
- * back half of what it has beyond its part and beyond what other connections of the client can
- * borrow.
+ * If its client has too much, an account gives back what it has beyond its part, but no more than
+ * the client has to give back. If not, it gives back half of what it has beyond its part and beyond
+ * what other connections of the client can borrow.
  *
  * Context: any; the caller serialises.
  * Return: number of bytes, at most what was borrowed.

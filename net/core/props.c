@@ -137,8 +137,8 @@ void rpcrdma_props_limits(const struct rpcrdma_cm_private *ours,
 				     peer.cp_send_size);
 	limits->lm_peer_recv = peer.cp_recv_size;
 	limits->lm_hdr_extra = 0;
-	/* Version 1 has no BRS. Assume that callbacks without chunks are accepted
-	 * (G-24).
+	/* Version 1 has no property BRS, which says what callbacks a peer accepts.
+	 * Assume that both ends accept callbacks without chunks (G-24).
 	 */
 	limits->lm_brs = RPCRDMA2_BRS_INLINE;
 	limits->lm_our_brs = RPCRDMA2_BRS_INLINE;

@@ -4,7 +4,8 @@
  * device.
  *
  * Client and server ask this file for the sizes of each connection. If the device refuses to make
- * queues of these sizes, they ask again with smaller numbers. This file calls no verbs: struct
+ * queues of these sizes, the client asks again with a smaller dc_max_qp_wr, and the server with
+ * fewer requests. This file calls no verbs: struct
  * rpcrdma_device_caps contains the limits, and these already take quirks of particular devices into
  * account.
  *
