@@ -36,8 +36,8 @@
  * This is necessary for two reasons. A Send context is freed after the completion of its Send, so
  * the completions of the RDMA Writes posted before the Send must be handled first. And when the
  * drain marker (the last work request of ib_drain_qp()) is handled, no earlier completion may
- * still be in a handler. If rpcrdma_send_cq_poll() finds the lock taken, it leaves the
- * completions to the holder. An owner may hold the lock while it handles a message
+ * still be in a handler. If rpcrdma_send_cq_poll() finds the mutex locked, it returns at once, and
+ * the completions are handled later. An owner may hold the mutex while it handles a message
  * (rpcrdma_send_cq_enter()). Then all its completion handlers run one after the other, as they
  * would with a single completion queue.
  *
