@@ -90,7 +90,7 @@ const struct rpcrdma2_accept rpcrdma2_accept_forward = {
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_accept_forward);
 
 /*
- * What a client accepts in callbacks. It announces the same as its property BRS: INLINE (G-24).
+ * What a client accepts in callbacks: no chunks. It announces this by its property BRS (G-24).
  * The client cannot tell whether a message of another version is a Reply, so it sends no ERR_VERS:
  * ac_vers_high is 0.
  */
