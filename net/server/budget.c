@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The memory of the Receives and Sends of all connections on the server side, and the limit on this
- * memory (the parameter server_memory). The module has one budget, because the servers of all
- * network namespaces share the memory of the machine. This file keeps the accounts. It never looks
- * at a message. net/core/budget.c computes how much a connection may have, and server/credit.c
- * asks for it.
+ * The memory of the Receives and Sends of all connections on the server side, and the budget that
+ * limits this memory (the parameter server_memory). Receives and Sends get at most three quarters
+ * of the budget, apart from memory that is never refused (net/core/budget.c). The module has one
+ * budget, because the servers of all network namespaces share the memory of the machine. This file
+ * keeps the accounts. It never looks at a message. net/core/budget.c computes how much a connection
+ * may have, and server/credit.c asks for it.
  *
  * Operation
  *

@@ -20,7 +20,7 @@
  * - The callbacks without an answer. An answer is matched by its XID alone.
  *
  * If the client takes too long, the upper layer ends the RPC of a callback without an answer: the
- * callback was *given up*. The client does not know that. So the callback still uses a credit,
+ * callback is *given up*. The client does not know that. So the callback still uses a credit,
  * and Receives at both ends, until it is answered (invariant I18). The connection owns a callback
  * that was given up; every other callback is owned by its RPC. When all credits are in use by
  * callbacks that were given up, no callback can be sent any more, and the next attempt closes the

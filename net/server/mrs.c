@@ -106,9 +106,9 @@ void svc_rdma_mrs_release(struct svc_rdma_xprt *sx, u32 count)
  *
  * Context: process; sleeps.
  * Return: 0; %-ENOTCONN if too few regions are free and the connection is down; %-EAGAIN if
- *	enough exist, but other Calls hold them or the send queue is closed, and the caller has
- *	to try again when they are free; %-EMSGSIZE if @contexts exceeds the maximum; or, on
- *	iWARP, the error of making a region.
+ *	enough regions exist, but too few are free or the send queue is closed, and then the
+ *	caller has to try again when *@short_of regions are free; %-EMSGSIZE if @contexts exceeds
+ *	the maximum; or, on iWARP, the error of making a region.
  */
 int svc_rdma_mrs_reserve(struct svc_rdma_xprt *sx, u64 contexts, u32 *reserved,
 			 u32 *short_of)

@@ -524,7 +524,7 @@ int svc_rdma_recvfrom(struct svc_rqst *rqstp)
 	 */
 	rqstp->rq_prot = IPPROTO_MAX;
 	svc_xprt_copy_addrs(rqstp, xprt);
-	/* RDMA has no privileged ports. Treat each request as if it came from one. */
+	/* RDMA has no privileged ports. Treat each request as if its port were privileged. */
 	set_bit(RQ_SECURE, &rqstp->rq_flags);
 	return rqstp->rq_arg.len;
 }

@@ -70,9 +70,10 @@ struct svc_rdma_mrs {
 };
 
 /**
- * struct svc_rdma_rw - one RDMA Read or Write; its memory at the peer is contiguous
+ * struct svc_rdma_rw - a context of rdma_rw: RDMA Reads or Writes of memory that is contiguous at
+ *	the peer
  * @sw_list: link in sh_rws of a struct svc_rdma_chain
- * @sw_ctx: context of rdma_rw: DMA mapping and work requests
+ * @sw_ctx: the context: DMA mapping and work requests
  * @sw_dir: %DMA_TO_DEVICE: RDMA Write; %DMA_FROM_DEVICE: RDMA Read
  * @sw_nents: number of entries of @sw_sg
  * @sw_sg: local memory; adjacent pages are merged
@@ -283,11 +284,11 @@ struct svc_rdma_stats {
  * @qu_nbroken: number of entries of @qu_broken
  * @qu_complete: Calls whose RDMA Reads have completed (sc_list)
  * @qu_waiting: Calls whose RDMA Reads may not begin yet (sc_list)
- * @qu_pulled: bytes of the Calls that are being pulled or are in @qu_complete
+ * @qu_pulled: bytes of the Calls that are being pulled (read by RDMA) or are in @qu_complete
  *
- * sx_lock protects @qu_complete, @qu_waiting and @qu_pulled. XPT_DATA is set while @qu_received,
- * @qu_taken, @qu_broken or @qu_complete has an entry, or the first entry of @qu_waiting can be
- * pulled, that is, read by RDMA.
+ * sx_lock protects @qu_complete, @qu_waiting and @qu_pulled. XPT_DATA tells sunrpc whether there is
+ * work for a thread: an entry of @qu_received, @qu_taken, @qu_broken or @qu_complete, or a first
+ * entry of @qu_waiting that can be pulled, that is, read by RDMA.
  */
 struct svc_rdma_queue {
 	struct llist_head	qu_received;
@@ -423,7 +424,7 @@ struct svc_rdma_negotiate {
 };
 
 /**
- * struct svc_rdma_rw_limits - limits of one RDMA Read or Write; server/rw.c
+ * struct svc_rdma_rw_limits - limits of a context of rdma_rw; server/rw.c
  * @rl_pages: maximum number of pages in one rdma_rw context
  * @rl_seg: maximum number of bytes in one scatterlist entry
  * @rl_boundary: mask of an address boundary that no entry may cross
