@@ -58,8 +58,8 @@ const struct rpcrdma_choice_costs rpcrdma_choice_costs = {
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_choice_costs);
 
 /* Returns how many bytes of a placed item each transmission carries: those that fill target
- * segments of the peer's Receive. Returns 0 if the peer has no targets, or our Sends cannot fill
- * a segment.
+ * segments of the peer's Receive (rtx.h). Returns 0 if the peer has no target segments, or our
+ * Sends cannot fill one.
  */
 static u32 rpcrdma_choice_placed(const struct rpcrdma_choice *choice)
 {

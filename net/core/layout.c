@@ -150,7 +150,7 @@ bool rpcrdma_place_next(struct rpcrdma_place *place,
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_place_next);
 
 /**
- * rpcrdma_layout_reach - how long is a Send that fills the peer's targets?
+ * rpcrdma_layout_reach - how long is a Send that fills the peer's target segments?
  * @peer: what the peer has announced; the caller has validated it
  * @most: length of the largest Send that we make, in bytes
  *
@@ -204,7 +204,8 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_layout_gather);
  * @nitems: number of items; 0 if there will be no data
  *
  * Context: any.
- * Return: false if there are items, and the peer has no targets or our Sends cannot fill one.
+ * Return: false if there are items, and the peer has no target segments or our Sends cannot fill
+ *	one.
  *
  * See RTX-32, RTX-41, RTX-56 of rtx.rst.
  */

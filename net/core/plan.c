@@ -338,10 +338,10 @@ static bool rpcrdma_plan_spares_foreign(const struct rpcrdma_plan_args *args,
  * the header of a group can offer Receives.
  *
  * Context: any.
- * Return: 0; or -EMSGSIZE if the Call has to be long, and its header does not fit a Send or
- *	@args forbid a Long Call; if the Reply has to be long, and its header does not fit a
- *	Receive; or if the chunk for the long message would have too many segments. %-EIO if
- *	an item is in foreign pages (plan.h), and cannot have a chunk of its own.
+ * Return: 0; %-EIO if an item is in foreign pages (plan.h), and no form of the RPC keeps the CPU
+ *	away from them; -EMSGSIZE if the Call or the Reply has to be long, and that is not
+ *	possible: @args forbid a Long Call, the header of the Call does not fit a Send, the
+ *	header of the Reply does not fit a Receive, or a chunk would have too many segments.
  */
 int rpcrdma_plan_rpc(const struct rpcrdma_limits *limits,
 		     const struct rpcrdma_plan_args *args,

@@ -5,16 +5,15 @@
  *
  * Client and server ask this file for the sizes of each connection. If the device refuses to make
  * queues of these sizes, the client asks again with a smaller dc_max_qp_wr, and the server with
- * fewer requests. This file calls no verbs: struct
- * rpcrdma_device_caps contains the limits, and these already take quirks of particular devices into
- * account.
+ * fewer requests. This file calls no verbs: struct rpcrdma_device_caps contains the limits, and
+ * these already take quirks of particular devices into account.
  *
- * These functions compute what the wanted number of requests needs. If the device has less,
- * they lower the number of requests. The room that one RPC of the largest payload needs is never
- * reduced. If the device is too small for even one request, the device is refused. A limit on
- * the send queue is an exception. On a server, it makes only this queue shorter, because Calls
- * can wait for room in the queue. On a client, it lowers the number of requests only if there
- * would be no entry for the Send of each request.
+ * These functions compute what the wanted number of requests needs. If the device has less, they
+ * lower the number of requests, with one exception: a short send queue. On a server, only this
+ * queue becomes shorter, because Calls can wait for room in the queue. On a client, the number of
+ * requests is lowered only if there would be no entry for the Send of each request. There is
+ * always room for one RPC with the largest payload that the connection can carry. A device that is
+ * too small for that is refused.
  *
  * The limits of a device only decide how many credits a connection may have. They do not
  * change what a credit means (RFC 8166 3.3.1).
@@ -198,20 +197,20 @@ u32 rpcrdma_size_recvs_fit(u64 bytes, u64 bytes_max, u32 size)
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_size_recvs_fit);
 
 /**
- * rpcrdma_size_targets - compute the layout of a Receive with targets
+ * rpcrdma_size_targets - compute the layout of a Receive with target segments (rtx.h)
  * @pages: number of pages that the Receive takes: 2, 4 or 8; with any other number, it has
- *	no targets
+ *	no target segments
  * @page_size: size of a page in bytes
  * @rtx: OUT: xp_head, xp_seg and xp_nsegs; the other members are left alone
  *
  * The pages are adjacent. The Receive begins %RPCRDMA_RTX_HEAD bytes before the end of the
  * first page, and each of the other pages is a target segment. So segments are as large as
  * pages. If the pages of the kernel have another size than %RPCRDMA_RTX_SEG bytes, there are no
- * targets.
+ * target segments.
  *
  * Context: any.
- * Return: size of the Receive in bytes (RBSIZ); 0 if there are no targets, and then the three
- *	members are 0, too.
+ * Return: size of the Receive in bytes (RBSIZ); 0 if there are no target segments, and then the
+ *	three members are 0, too.
  *
  * See rtx.rst 3.6, 7.1.
  */
