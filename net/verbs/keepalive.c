@@ -29,8 +29,9 @@
  * Receive and ask for endless retries, not respond to RDMA Reads, or keep its TCP window at
  * zero. The work requests then hold memory, even if messages arrive from the peer. So the
  * work item that probes also asks the owner whether its work requests complete
- * (ops->waiting()). If none of them has completed for progress_timeout seconds, the
- * connection fails. This check works on every fabric, and without probes.
+ * (ops->waiting()). The owner may judge different kinds of them separately. If one kind has made no
+ * progress for progress_timeout seconds, the connection fails. This check works on every fabric,
+ * and without probes.
  */
 #include <rpcrdma/conn.h>
 #include <rpcrdma/counters.h>

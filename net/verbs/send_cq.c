@@ -245,10 +245,11 @@ void rpcrdma_send_cq_leave(struct rpcrdma_conn *conn)
 
 /**
  * rpcrdma_send_cq_watch - notice that somebody awaits completions
- * @conn: connection, for which one of these has just happened: a waiter has joined the line for
- *	slots; ops->awaits() has begun to return true; a caller that does not wait in line has
- *	found no slot; the completion of a posted work request is now awaited; the connection is
- *	down
+ * @conn: connection
+ *
+ * Call this when a waiter has joined the line for slots, when a caller that does not wait in line
+ * has found no slot, when ops->awaits() has begun to return true, when the completion of a posted
+ * work request is now awaited, or when the connection is being drained.
  *
  * cq_work handles the completions that are in the queue. It handles further ones as soon as
  * they come, for as long as somebody awaits a completion (see the top of this file).
