@@ -63,7 +63,7 @@ struct svc_rdma_client {
 static struct percpu_counter svc_rdma_budget_pages[2];
 static struct dentry *svc_rdma_budget_debugfs;
 
-/* Number of MiB that the server may use; 0: the default limit, see SVC_RDMA_BUDGET_PART */
+/* Size of the budget in MiB; 0: the default, see SVC_RDMA_BUDGET_PART */
 static unsigned int svc_rdma_server_memory;
 
 static void svc_rdma_budget_resize(void)
@@ -171,7 +171,7 @@ int svc_rdma_budget_join(struct svc_rdma_xprt *sx)
 
 /**
  * svc_rdma_budget_leave - close the account of a connection
- * @sx: connection whose Receives and Sends are freed; it may have no account
+ * @sx: connection that has no Receives and no Sends any more; it may have no account
  *
  * Context: process.
  */
@@ -194,7 +194,7 @@ void svc_rdma_budget_leave(struct svc_rdma_xprt *sx)
 }
 
 /**
- * svc_rdma_budget_know - give a connection the share of a known client
+ * svc_rdma_budget_know - record that the client is known on a connection, so that it may borrow
  * @sx: accepted connection whose client is known; its account may have been closed already
  *
  * Context: process.

@@ -12,8 +12,8 @@
  * Call pages of its own, builds one chain of RDMA Reads for all chunks, and posts the chain
  * with a single completion at the end. Then the thread is free for other work. From posting to
  * completion the Call belongs to the device. The completion handler queues the Call. A thread then
- * takes the Call in svc_rdma_recvfrom() and calls svc_rdma_read_assemble(), which frees the chain;
- * that unmaps the pages. So no thread ever waits for an RDMA Read, and no Call is executed before
+ * takes the Call in svc_rdma_recvfrom() and calls svc_rdma_read_assemble(), which unmaps the pages
+ * and frees the chain. So no thread ever waits for an RDMA Read, and no Call is executed before
  * all its bytes are there (RFC 8166 3.4.5; invariant I14).
  *
  * A Call may have to wait: in server/queue.c for permission to pull its bytes and for

@@ -163,7 +163,7 @@ svc_rdma_decode_group(struct svc_rdma_call *call,
 	verdict = rpcrdma2_decode_group(head, room, accept, &call->sc_hdr);
 	if (!verdict)
 		verdict = rpcrdma_msg_verdict(call->sc_msg);
-	/* A Reply may be a group only if its Call was a group (RTX-37). No callback of ours is. */
+	/* Our callbacks are not groups, so their Replies must not be groups either (RTX-37). */
 	if (call->sc_hdr.hd_response)
 		return RPCRDMA_BAD_MSG;
 	if (verdict || !rpcrdma2_peek_rtx(head, room, &first) ||
@@ -466,8 +466,9 @@ void svc_rdma_group_ended(struct rpcrdma_conn *conn,
 
 /* Handle the completions of earlier Sends. But if somebody awaits a certain completion, leave all
  * completions to cq_work (verbs/send_cq.c): the handler of a Reply with RDMA Writes unmaps and
- * frees pages, and cq_work may do that on another processor. Until the client is known, cq_work
- * handles each completion at once, and rpcrdma_send_cq_poll() does nothing.
+ * frees pages, which would delay this thread. cq_work may run on another processor. Until the
+ * client is known, cq_work handles each completion at once, and rpcrdma_send_cq_poll() does
+ * nothing.
  */
 static void svc_rdma_reap_sends(struct svc_rdma_xprt *sx)
 {

@@ -34,8 +34,8 @@
 #include "trace.h"
 
 /* Limits of the idle pool: number of contexts, and number of bytes in their buffers. A context that
- * is given back and would exceed either limit is freed. For the second limit, all idle contexts are
- * assumed to have buffers of the same size as this context.
+ * is given back when either limit has been reached is freed. For the second limit, all idle
+ * contexts are assumed to have buffers of the same size as this context.
  */
 #define SVC_RDMA_IDLE_SENDS	32u
 #define SVC_RDMA_IDLE_BYTES	(32u * SVC_RDMA_V2_REQ_SIZE)

@@ -517,8 +517,8 @@ struct svc_rdma_backward {
  * @sx_listener: listener that has this connection in its sl_pending; valid only while @sx_pending
  *	is linked
  * @sx_sizes: queue depths and limits, computed when the connection was accepted
- * @sx_max_mesg: length of the largest unreduced Call in bytes
- * @sx_netns: inode number of the network namespace, which may be freed before the
+ * @sx_max_mesg: length in bytes of the largest unreduced Call that is accepted
+ * @sx_netns: inode number of the network namespace; the namespace itself may be freed before the
  *	connection
  * @sx_rw: limits of the connection's RDMA Reads and Writes
  * @sx_vers: RPC-over-RDMA version of the connection; 0 until it is settled, see
