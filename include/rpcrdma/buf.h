@@ -37,13 +37,21 @@ int rpcrdma_buf_renew(struct rpcrdma_buf *buf, gfp_t gfp);
 void rpcrdma_buf_unmap(struct rpcrdma_buf *buf);
 void rpcrdma_buf_exit(struct rpcrdma_buf *buf);
 
+/* Returns whether a buffer of @size bytes is too large for a slab, so that rpcrdma_buf_init() makes
+ * a block of pages.
+ */
+static inline bool rpcrdma_buf_needs_block(u32 size)
+{
+	return size > KMALLOC_MAX_CACHE_SIZE;
+}
+
 /* Returns the number of bytes of memory that a buffer of @size bytes pins. Bytes that a slab
  * adds to @size are not counted. @order is the argument of rpcrdma_buf_init_block(), or 0 if the
  * buffer is from rpcrdma_buf_init(), which makes a block of pages if @size is too large for a slab.
  */
 static inline u32 rpcrdma_buf_pins(u32 size, unsigned int order)
 {
-	if (!order && size > KMALLOC_MAX_CACHE_SIZE)
+	if (!order && rpcrdma_buf_needs_block(size))
 		order = get_order(size);
 	return order ? PAGE_SIZE << order : size;
 }

@@ -97,13 +97,36 @@ static void svc_rdma_negotiate_tell(const struct svc_rdma_xprt *sx, u32 vers)
 		 limits->lm_brs, limits->lm_our_brs);
 }
 
+/* The size of a Receive that is large enough for either version */
+static u32 svc_rdma_negotiate_largest(const struct svc_rdma_negotiate *ng)
+{
+	if (ng->ng_vers_max < RPCRDMA_VERS_2)
+		return ng->ng_v1_size;
+	return max3(ng->ng_v1_size, ng->ng_v2_size, SVC_RDMA_V2_RECV_MIN);
+}
+
+/* Receives may be blocks of pages, to which a file system or a socket may keep references after a
+ * Call was executed. So from now on, check this before a Receive is posted again.
+ */
+static void svc_rdma_negotiate_renew(struct svc_rdma_xprt *sx)
+{
+	/* The connection may be ending already, because its device is being removed. Then
+	 * svc_rdma_conn_end() has set SVC_RDMA_BACK_DROP, which must stay.
+	 */
+	cmpxchg(&sx->sx_back, SVC_RDMA_BACK_PLAIN, SVC_RDMA_BACK_RENEW);
+}
+
 /* From now on, make Receives without target segments (rtx.h). @size is the number of bytes in the
  * largest inline Call in version 2.
  */
 static void svc_rdma_negotiate_plain(struct svc_rdma_xprt *sx, u32 size)
 {
-	rpcrdma_size_targets(0, PAGE_SIZE, &sx->sx_negotiate.ng_rtx);
-	sx->sx_negotiate.ng_v2_size = size;
+	struct svc_rdma_negotiate *ng = &sx->sx_negotiate;
+
+	rpcrdma_size_targets(0, PAGE_SIZE, &ng->ng_rtx);
+	ng->ng_v2_size = size;
+	if (rpcrdma_buf_needs_block(svc_rdma_negotiate_largest(ng)))
+		svc_rdma_negotiate_renew(sx);
 	rpcrdma_recv_pool_blocks(&sx->sx_conn.cn_recvs, 0);
 }
 
@@ -124,10 +147,7 @@ static void svc_rdma_negotiate_targets(struct svc_rdma_xprt *sx)
 		return;
 	}
 	ng->ng_v2_size = size;
-	/* The connection may be ending already, because its device is being removed. Then
-	 * svc_rdma_conn_end() has set SVC_RDMA_BACK_DROP, which must stay.
-	 */
-	cmpxchg(&sx->sx_back, SVC_RDMA_BACK_PLAIN, SVC_RDMA_BACK_RENEW);
+	svc_rdma_negotiate_renew(sx);
 	rpcrdma_recv_pool_blocks(&sx->sx_conn.cn_recvs, ilog2(pages));
 }
 
@@ -177,14 +197,6 @@ static int svc_rdma_negotiate_adopt(struct svc_rdma_xprt *sx, u32 vers)
 	smp_store_release(&sx->sx_vers, vers);
 	svc_rdma_negotiate_tell(sx, vers);
 	return rc;
-}
-
-/* The size of a Receive that is large enough for either version */
-static u32 svc_rdma_negotiate_largest(const struct svc_rdma_negotiate *ng)
-{
-	if (ng->ng_vers_max < RPCRDMA_VERS_2)
-		return ng->ng_v1_size;
-	return max3(ng->ng_v1_size, ng->ng_v2_size, SVC_RDMA_V2_RECV_MIN);
 }
 
 /* Returns the maximum number of bytes of memory that a Receive of this connection pins. */

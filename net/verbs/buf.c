@@ -55,7 +55,7 @@ static int rpcrdma_buf_map(struct rpcrdma_buf *buf, struct ib_device *device)
 int rpcrdma_buf_init(struct rpcrdma_buf *buf, struct ib_device *device,
 		     u32 size, enum dma_data_direction dir, gfp_t gfp)
 {
-	if (size > KMALLOC_MAX_CACHE_SIZE)
+	if (rpcrdma_buf_needs_block(size))
 		return rpcrdma_buf_init_block(buf, device, size,
 					      get_order(size), dir, gfp);
 	buf->bf_device = NULL;
