@@ -183,8 +183,9 @@ static int xprt_rdma_foreign_ask(struct xprt_rdma_mr *mr, int n)
 		return ops->nv_dma_map_sg_attrs(device->dma_device, mr->mr_sg,
 						n, mr->mr_dir,
 						DMA_ATTR_NO_WARN);
-	/* The provider has no struct device for DMA, but the functions would use one. So do not
-	 * call nv_dma_map_sg_attrs(), but find out what it would have to do.
+	/* The provider has no struct device for DMA, but nv_dma_map_sg_attrs() would use one. So
+	 * do not call it. If a page belongs to a GPU, the region cannot be mapped; otherwise, it is
+	 * mapped as usual.
 	 */
 	for (i = 0; i < n; i++)
 		if (ops->nv_is_gpu_page(sg_page(&mr->mr_sg[i])))

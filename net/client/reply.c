@@ -691,8 +691,8 @@ static void xprt_rdma_reply_dispatch(struct xprt_rdma *xr,
 		rpcrdma_count(client_bad_versions);
 		if (!rpcrdma_vers_marks_responses(xr->xr_vers))
 			break;
-		/* In a message of an unknown version, F_RESPONSE cannot be found. So it is
-		 * not known which end has chosen the XID, and the message is dropped.
+		/* The message has another version than the connection, so its F_RESPONSE is
+		 * not known, nor which end has chosen the XID. The message is dropped.
 		 */
 		trace_xprt_rdma_discard(&hdr, verdict);
 		goto out_stray;

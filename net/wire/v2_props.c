@@ -194,7 +194,9 @@ static bool rpcrdma2_get_word(struct rpcrdma_xdr_in *data, u32 len, u32 index,
 	return true;
 }
 
-/* rpcrdma2_rtx_valid() checks the values when the whole set was read, and RBSIZ is known. */
+/* rpcrdma2_rtx_valid() checks the values later, when the whole set has been read and RBSIZ is
+ * known.
+ */
 static bool rpcrdma2_get_rtx(struct rpcrdma_xdr_in *data, u32 len,
 			     struct rpcrdma2_rtx *rtx)
 {

@@ -306,7 +306,8 @@ for helper in gpu p2p; do
 		"$helper.c does not compile: $(grep -m 1 error "$dir/log/$helper.log" || tail -n 1 "$dir/log/$helper.log") [$dir/log/$helper.log]"
 done
 pids=() shows=() t0=$SECONDS
-# The pattern T matches names of cases as they are printed, with the label. Remove the label for the guest.
+# In a group with a role, the names of cases are printed with the label in front, and T matches these names. The guest
+# does not know the label, so remove it from T there.
 [ -z "$ours" ] || printf 'T=%q\nT=${T//%s-/}\n' "${T:-*}" "$label" >>"$dir/env"
 
 job() {

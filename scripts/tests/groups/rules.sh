@@ -319,7 +319,8 @@ case_softirq() {
 	[ "${client[0]}" = 0 ] && [ "${client[1]}" -ge 16 ] || die "the client handles Replies in softirq, or none"
 }
 
-# room_is_short: check that the send queue is full, and that Calls that have credits wait for entries in it
+# room_is_short: check that Calls that have credits wait because the send queue has too few free entries for them, and
+# that the entries of completed Sends and registrations become free although the server answers nothing
 room_is_short() {
 	local client parked
 	until_true 60 grep -q xprt_rdma_no_sends: $TRACE/trace || die "no Call has waited for room"
@@ -328,8 +329,6 @@ room_is_short() {
 	echo "$(field credits_in_flight "$client") of $(field credits_granted "$client") credits are used," \
 		"$(field send_queue_free "$client") entries left, and $parked Calls wait for more"
 	[ "$parked" -gt 0 ] || die "no Call waits for room"
-	# The server answers nothing, so no message arrives. Nevertheless the entries of the Sends and registrations
-	# that have completed become free, and are given to Calls.
 	until_true 20 only_regions_held "$client" || die "entries of what has completed are not free: $(cat "$client")"
 }
 
