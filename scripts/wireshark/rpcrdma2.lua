@@ -12,11 +12,12 @@
 -- If a capture also has version 1, and iWARP messages in several segments, the second pass of
 -- Wireshark 4.0's own dissector fails. Then omit -2, or add --disable-heuristic rpcrdma_iwarp.
 --
--- Messages that the rpcrdma module of this repository always drops or answers with an error are
--- marked with expert severity Error; messages that are legal but odd, with Warning. Faults that
--- one message alone does not show are not marked: chunks in a Call to a client, lists in a Reply
--- that its Call did not offer, a Call longer than the server accepts, and whatever the settings
--- of a receiver forbid.
+-- If the rpcrdma module of this repository drops a message, or answers it with an error, whatever
+-- came before, the message is marked with expert severity Error. Messages that are legal but odd are
+-- marked with Warning, and so is a transmission that belongs to no group. Faults that one message
+-- alone does not show are not marked, such as chunks in a Call to a client, lists in a Reply that
+-- its Call did not offer, a Call longer than the server accepts, and what the settings of a receiver
+-- forbid.
 -- Layouts: Documentation/wire.rst.
 --
 -- Messages of the round-trip extension are judged as a receiver that uses it would judge them. The
