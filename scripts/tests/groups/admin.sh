@@ -146,7 +146,7 @@ case_check-listener() {
 	notes not-permanent server --port 20055
 	complains "try-refused" client --try "$HERE $MNT nfs proto=rdma,vers=4.2"
 	notes other-port client --try "$HERE $MNT nfs proto=rdma,port=20055,vers=4.2,_netdev"
-	# nfs.conf has a listener, but the server was started before.
+	# nfs.conf now has a listener, but nfsd was started before that.
 	printf '[nfsd]\nrdma=y\nrdma-port=%s\n' $PORT >/etc/nfs.conf
 	complains wrong-port server
 	nfsd_anew_by_conf
@@ -227,8 +227,9 @@ case_check-mounted() {
 	mount -t nfs -o proto=tcp,port=2049,vers=4.2,retry=0 $HERE $MNT
 	complains not-rdma client "$HERE $MNT nfs proto=rdma"
 	umount $MNT
-	# mountd is stopped, and not killed: if it were restarted, nfsd might wait for an answer
-	# from the old mountd, and the next NFSv3 mount would take a minute, over TCP as well.
+	# Stop mountd with SIGSTOP, and do not kill it. After a restart of mountd, nfsd might still
+	# wait for an answer from the old one. Then the next NFSv3 mount would take a minute, over
+	# TCP as well.
 	# The list is not local, because the trap runs when this function has ended.
 	mapfile -t mountd < <(pidof rpc.mountd | tr ' ' '\n')
 	trap 'kill -CONT "${mountd[@]}"' EXIT
@@ -238,7 +239,8 @@ case_check-mounted() {
 	complains "" client "$SERVER:$EXPORT $MNT nfs proto=rdma,vers=3"
 }
 
-# The server is dead, so a program that looks at the mount point waits for it. rpcrdma-check must not wait.
+# The server is dead, so a program that accesses the mount point waits until the server is back. rpcrdma-check must not
+# wait.
 case_check-dead-server() {
 	nfs_mount 4.2
 	rpc.nfsd 0
@@ -284,7 +286,7 @@ case_stats() {
 	highest 1
 }
 
-# When the module is not loaded, or another one is, rpcrdma-stats says so, in both forms.
+# When the module is not loaded, rpcrdma-stats says so, in both formats of its output (text and JSON).
 case_stats-unloaded() {
 	local rc=0 text
 	[ "$MODULE" = ours ] || skip "the tools are for our module"
@@ -399,8 +401,8 @@ two_each() {
 		[ "$(cat $DEBUG/client/* | grep -c -F "$line")" = 2 ] || return 1
 	done
 }
-# Two of the mount's four connections must use each path. Then empty the table of paths, and remove
-# the addresses.
+# The mount has four connections, two of which must be on each path. Check this, then empty the table
+# of paths, and remove the addresses.
 on_both_links() {
 	until_true 20 two_each || die "not two connections on each path: $(grep -H -E '^(source|destination)' $DEBUG/client/*)"
 	umount /mnt
@@ -450,8 +452,9 @@ case_documents() {
 	echo "$n blocks"
 }
 
-# The bpftrace programs of admin.rst use tracepoints and fields that exist. For most RPCs, the tracepoints of a program
-# occur in the order in which it expects them, with the same key.
+# The bpftrace programs of admin.rst measure the time from one tracepoint to the next. The tracepoints and their fields
+# must exist. For most RPCs, the tracepoints must occur in the order that the program expects, and the fields with which
+# the program identifies an RPC must have the same values in each.
 case_bpftrace() {
 	[ "$MODULE" = ours ] || skip "the in-tree module has other events"
 	highest 1

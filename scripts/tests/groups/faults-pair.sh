@@ -86,8 +86,8 @@ case_server-stopped() {
 	nfs_umount
 }
 
-# After rxe could not send a message of the connection manager, its queue pair 1 no longer works. An
-# administrator must then delete the device and add it again, as this function does.
+# If rxe has once failed to send a message of the connection manager, its queue pair 1 no longer
+# works. An administrator must then delete the device and add it again, as this function does.
 revive_rxe() {
 	[ "$PROVIDER" = rxe ] || return 0
 	rdma link delete lab0
@@ -97,8 +97,8 @@ revive_rxe() {
 # link_down <seconds>: under a load, take the client's link down for this time
 link_down() {
 	local replies connects
-	# This is a defect of rxe in 6.12: a client with the in-tree module does not reconnect
-	# either.
+	# After the link was down, rxe of 6.12 accepts no connection. This is a defect of rxe: a
+	# client with the in-tree module does not reconnect either.
 	[ "$PROVIDER" = siw ] || [ "$KERNEL" = 7.3 ] || skip "after its link was down, rxe of 6.12 takes no connection any more"
 	nfs_mount 4.2
 	load_start
@@ -406,8 +406,8 @@ killed_gathered() {
 	modprobe -q sch_netem || true
 	highest 2
 	on_server highest 2
-	# Receives of 4 pages have 3 target pages each. siw's Sends have enough SGEs for 3 pages that are not
-	# adjacent.
+	# Each Receive of 4 pages has 3 pages that take data (targets, see rtx.rst). siw's Sends have enough
+	# SGEs for 3 pages that are not adjacent.
 	on_server bash -c "echo 4 >$param"
 	echo 65536 >/proc/sys/sunrpc/rdma_rtx_write_max
 	echo 8192 >/proc/sys/sunrpc/rdma_rtx_gather
@@ -449,7 +449,8 @@ case_killed-gathered() {
 
 all_sent() { [ "$(field credits_in_flight "$1") $(field sends_parked "$1")" = "$2 0" ]; }
 
-# all_go <bytes> <number>: start WRITEs at once, while the server answers nothing. All must be sent.
+# all_go <bytes> <number>: start this number of WRITEs of this size at once, while the server answers nothing. All must
+# be sent.
 all_go() {
 	freeze
 	: >/tmp/at-once

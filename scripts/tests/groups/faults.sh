@@ -361,8 +361,8 @@ goes_on() {
 	nfs_umount
 }
 
-# No region can be allocated. RPCs wait until enough of the regions are free that the connection
-# began with.
+# No region can be allocated. RPCs wait until enough of the regions that were allocated with the
+# connection are free.
 case_starved-regions() { goes_on '^xprt_rdma_frwr_map$'; }
 # Sending a Call cannot allocate any memory. WRITEs still succeed, also on a new connection.
 # Covers: V1-ERR-25
@@ -437,7 +437,8 @@ case_starved-large() {
 	can_starve
 	highest 2
 	largest 65536
-	# Make Receives without targets, because the inline size does not apply to Receives with targets.
+	# Make Receives without targets (see rtx.rst), because the inline size does not apply to Receives with
+	# targets.
 	trap 'echo '"$(<$PAGES)"' >'$PAGES EXIT
 	without_targets set_apart small_pieces
 }

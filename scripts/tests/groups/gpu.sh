@@ -33,7 +33,7 @@ gpu() { python3 -I -S "$TOP/scripts/tests/peers/gpu.py" "$@"; }
 # gpu_state <maps|unmaps|errors|registered>: print this number of the module rpcrdma_gpu
 gpu_state() { awk -v n="$1" '{ for (i = 1; i < NF; i += 2) if ($i == n) print $(i + 1) }' /dev/rpcrdma_gpu; }
 
-# gpu_even: is nothing mapped, though something was?
+# gpu_even: has memory been mapped, and has all of it been unmapped again?
 gpu_even() { [ "$(gpu_state maps)" -gt 0 ] && [ "$(gpu_state maps)" = "$(gpu_state unmaps)" ]; }
 gpu_rests() { until_true 30 gpu_even || die "something is still mapped: $(cat /dev/rpcrdma_gpu)"; }
 
@@ -69,7 +69,7 @@ moves() {
 	gpu_rests
 }
 
-# sound <version of NFS> <command...>: with_mount, without errors
+# sound <version of NFS> <command...>: run with_mount; the client must count no error
 sound() {
 	counted client_error_replies 0 0 counted client_bad_replies 0 0 counted client_foreign_errors 0 0 with_mount "$@"
 }
@@ -78,8 +78,8 @@ sound() {
 case_gpu-v3() { sound 3 moves; }
 case_gpu-v42() { sound 4.2 moves; }
 
-# With rdma_rtx_gather, the device would read ordinary pages of a WRITE for a Send. Pages of the GPU
-# must have a chunk nevertheless.
+# With rdma_rtx_gather, a Send would take the data of a WRITE directly from ordinary pages. Pages of
+# the GPU must be in a chunk nevertheless.
 # Covers: G-44
 case_gpu-gather() {
 	echo 1 >$CLIENT/rdma_rtx_gather

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# A server with many clients, which share the server's memory (decision G-39). All clients (many.py) are in the other guest.
+# A server with many clients, which share the server's memory (decision G-39). The server is in one guest, and all
+# clients (many.py) are in the other.
 # Guests: pair
 # Limit: 2400
 # Quick: none
@@ -25,7 +26,7 @@ many_begin() {
 	on_server bash -c "[ ! -e /proc/fs/nfsd/max_connections ] || echo 4000 >/proc/fs/nfsd/max_connections"
 }
 
-# clients_up <number>: give this guest so many more addresses, one for each client
+# clients_up <number>: add this number of addresses to this guest, one for each client
 clients_up() {
 	local i
 	ADDRESSES=()

@@ -58,8 +58,8 @@ unsent() {
 		counted client_error_replies 0 0 counted client_bad_replies 0 0 "$@"
 }
 
-# Each operation is one RPC. Only an operation of 1 MB may be several, because the server's largest
-# READ may be smaller.
+# Each operation of less than 1 MB is one RPC. One of 1 MB may be several RPCs, because the server's
+# largest READ may be smaller.
 refusing() {
 	unsent ${#RANGES[@]} ${#RANGES[@]} p2p refused "$MNT" $EXPORT "${RANGES[@]}"
 	unsent 1 4 p2p refused "$MNT" $EXPORT 1048576
@@ -91,7 +91,8 @@ case_p2p-v42() {
 	with_mount 4.2 both
 }
 
-# With rdma_rtx_gather, the device would read ordinary pages of a WRITE for a Send.
+# With rdma_rtx_gather, a Send would take the data of a WRITE directly from ordinary pages. WRITEs of
+# pages of the PCI device must fail nevertheless.
 # Covers: G-44
 case_p2p-gather() {
 	p2p_begin

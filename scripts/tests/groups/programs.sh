@@ -104,9 +104,9 @@ case_program-git() {
 
 # --- a build ------------------------------------------------------------------
 
-# More than a hundred object files of the smallest kernel. Building all of it does not end in time on a busy machine: at
-# each system call and page fault, User-mode Linux switches between two processes of the host, which then wait for a
-# processor of the host.
+# More than a hundred object files of the smallest kernel. Building the whole kernel would take too long on a busy
+# machine: at each system call and page fault, User-mode Linux switches between two processes of the host, which then
+# wait for a processor of the host.
 BUILD_PARTS=(lib/ arch/x86/lib/)
 
 # build <directory> <target...>: build in the directory. Mount each directory at the same place: in

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# The round-trip extension of version 2 with many combinations of the properties that the ends announce. Also with few
-# credits, short send queues and failing allocations. Client and server are in one guest.
+# The round-trip extension of version 2 with many combinations of the properties that the ends announce, with few
+# credits, with short send queues, and with failing allocations. Client and server are in one guest.
 # Guests: alone
 # Limit: 1500
 # Second: none
@@ -50,8 +50,8 @@ if_used() {
 # --- announced properties ---------------------------------------------------------
 
 # list_with <client's inline size> <server's inline size> <version of NFS> <call_max> <reply_max> <pages>: run the
-# operations of "shortlist.py list" with these settings. Check that long Calls and Replies were groups, and that data of
-# WRITEs were placed, where the settings require it, and nowhere else.
+# operations of "shortlist.py list" with these settings. Some settings require that Calls or Replies are groups, or that
+# data of WRITEs are placed; some exclude it. Check this; other settings allow both.
 list_with() {
 	local calls=may replies=may placed=no
 	echo "$1" >$CLIENT/rdma_v2_inline
@@ -215,7 +215,7 @@ case_rtx-starved-replies() {
 	trap starve_off EXIT
 	MOUNT_OPTS=rsize=16384 sound 3 listed
 	rm -f /tmp/failed
-	# A connection keeps the Sends of its first such Reply, so each try uses a new mount. Only
+	# A connection keeps the Sends of its first Reply of several Sends, so each try uses a new mount. Only
 	# 10 percent of the allocations fail: with more, the server would close one connection after
 	# another, and the client would wait longer before each new one.
 	for _ in {1..20}; do

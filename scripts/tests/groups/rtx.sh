@@ -251,8 +251,8 @@ case_rtx-sizes() {
 	counted client_calls_group 1 $ANY sound 3 sizes
 }
 
-# Sections of the checker that use symlinks, directories, data, ACLs and extended attributes. With
-# small Sends, many messages are long. On kernels with pages of more than 4096 bytes, NFSv3 may need
+# Run the sections of the checker that use symlinks, directories, data, ACLs and extended attributes.
+# With small Sends, many messages are long. On kernels with pages of more than 4096 bytes, NFSv3 may need
 # more room for a long Reply (whole pages for an ACL) than the Receives that a Call can offer, so no
 # Reply needs to be a group.
 # Covers: RTX-97
@@ -320,7 +320,8 @@ plain() {
 	counted client_calls_read_chunk 4 4 written 32768 4
 }
 
-# single: each Call takes one Send, though some Calls may be groups, which offer Receives for their Replies
+# single: check that no Call takes more than one Send. (A Call may still be a group, of one Send, to offer several
+# Receives for its Reply.)
 single() {
 	local calls sends
 	calls=$(counter client_calls_group) sends=$(counter client_group_sends)

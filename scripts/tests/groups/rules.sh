@@ -70,8 +70,8 @@ case_odd-sizes() {
 
 # When an RPC is done, each of its regions has been invalidated by the server or by the client, and
 # few regions serve many RPCs. The READ that fails leaves its Write chunk unused. Its RPC has two
-# handles, one of them for the roundup of 8190 bytes. In version 1 the server cannot know which
-# handle it may invalidate, so the client must invalidate both.
+# handles, one of them for the XDR roundup of the 8190 bytes. In version 1 the server cannot know
+# which handle it may invalidate, so the client must invalidate both.
 # Covers: MEM-02 MEM-10 MEM-22 V1-UNU-05
 case_regions() {
 	local allocated registered gone
@@ -686,8 +686,8 @@ none_in_stock() { [ "$(in_stock)" = 0 ]; }
 
 write_16m() { dd if=/dev/urandom of=$MNT/stock bs=1M count=16 conv=notrunc oflag=direct status=none || die "WRITE fails"; }
 
-# An RDMA Read fetches a WRITE of a megabyte into the pages that earlier WRITEs have left. The
-# server frees these pages when memory is short, and when no WRITE has needed them for some time.
+# For most of a WRITE of a megabyte, RDMA Reads use pages that earlier WRITEs have left. The server
+# frees such pages when memory is short, and when no WRITE has needed them for some time.
 # Covers: G-41
 case_pages-in-stock() {
 	local before
@@ -890,8 +890,8 @@ case_port-in-use() {
 	nfs_umount
 }
 
-# A mount without the option port= uses the well-known port. It does not need rpcbind, which does
-# not know the service.
+# A mount without the option port= uses the well-known port. It does not need rpcbind, which has no
+# entry for NFS over RDMA.
 # Covers: RPB-02 RPB-05
 case_default-port() {
 	local v

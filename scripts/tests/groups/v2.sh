@@ -330,7 +330,7 @@ sometimes_invalidated() {
 }
 
 # First the server invalidates each handle that the client offers. Then some of the answers are errors, which invalidate
-# nothing. At last the server invalidates no handle, because the client offers none.
+# nothing. Finally the server invalidates no handle, because the client offers none.
 # Covers: V2-CHK-03 V2-CHK-04 V2-CHK-06 V2-CHK-07 V2-CHK-10
 case_v2-invalidation() {
 	local param=/sys/module/rpcrdma/parameters/remote_invalidation
@@ -393,9 +393,9 @@ each_error() {
 	refused_so 5 server_err_write_chunks 1 all
 }
 
-# Test how the client reacts to error codes that its own Calls do not cause, whatever limits the
-# server has. So a knob makes the server send them. (The client never sends two Write chunks, so a
-# server would never tell it that these are too many.)
+# Test how the client reacts to error codes that its own Calls never cause, whatever limits the
+# server has. A knob makes the server send them. (For example, the client never sends two Write
+# chunks, so a server would never refuse them as too many.)
 # Covers: V2-ERR-08 V2-ERR-10 V2-ERR-15 V2-ERR-24 G-23
 case_v2-errors() { knobs; counted client_connects 1 1 with_mount 3 each_error; }
 

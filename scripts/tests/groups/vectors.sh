@@ -199,8 +199,8 @@ unmap_end() {
 }
 
 # A handler of a Receive runs on the processor of the interrupt, and must not unmap memory. After
-# RDMA Reads, a thread of nfsd unmaps it. After RDMA Writes, a worker unmaps it that is not bound to
-# a processor.
+# RDMA Reads, a thread of nfsd unmaps it. After RDMA Writes, a worker that is not bound to a
+# processor unmaps it.
 # Covers: G-43
 case_vectors-unmapped() {
 	[ "$MODULE" = ours ] || skip "this is about our module"
