@@ -802,7 +802,9 @@ static void rpcrdma_gather_later(struct rpcrdma_gather_fixture *fx,
 	flush_delayed_work(&gather->ga_work);
 }
 
-/* On older kernels, a disabled work item counts as pending (include/compat/disable_work). */
+/* Does the work that checks the age of the group wait for its timer? Do not ask whether the work is
+ * pending: on older kernels, a disabled work item also is (include/compat/disable_work).
+ */
 static bool rpcrdma_gather_watches(struct rpcrdma_gather_fixture *fx)
 {
 	return timer_pending(&fx->gf_conn.cn_gather.ga_work.timer);

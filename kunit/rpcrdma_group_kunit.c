@@ -875,7 +875,7 @@ static void rpcrdma_group_replies_lost(struct kunit *test)
 	rpcrdma_group_expect_end(&run, 0, 7, true, RPCRDMA_BAD_GROUP);
 	KUNIT_EXPECT_TRUE(test, run.step.gs_close);
 
-	/* If a transmission of a Reply group comes twice, the rest of it is swallowed, too */
+	/* If a transmission of a Reply group comes twice, the rest of the group is swallowed */
 	run.closed = false;
 	rpcrdma_group_send(&run, 8, true, 3, 0);
 	rpcrdma_group_send(&run, 8, true, 3, 1);

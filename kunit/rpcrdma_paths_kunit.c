@@ -302,7 +302,7 @@ static void rpcrdma_path_next(struct kunit *test)
 	struct rpcrdma_path_state state = { };
 	u32 i;
 
-	/* Of four paths, only path 1 has failed, and then only path 0. */
+	/* Only path 1 of four has failed. Later it works again, and only path 0 has failed. */
 	rpcrdma_path_fail(&state, 1, 100);
 	for (i = 0; i < ARRAY_SIZE(want); i++) {
 		if (want[i][0] == 4)

@@ -210,9 +210,9 @@ static void xprt_rdma_reply_frees_receives(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, extra->ex_credits, 3);
 }
 
-/* A server was offered a Write chunk for foreign pages (plan.h). It may write less than the pages
- * have room for. But then no inline bytes may follow the item, because these would be copied to the
- * pages.
+/* A server was offered a Write chunk for foreign pages (plan.h). If the item that it writes, with
+ * roundup, does not fill these pages, no inline bytes may follow the item, because they would be
+ * copied to the pages.
  *
  * Covers: G-44
  */
@@ -246,8 +246,8 @@ static void xprt_rdma_reply_spares_foreign(struct kunit *test)
 							    &fx->rf_req), 0);
 		KUNIT_EXPECT_PTR_EQ(test, memchr_inv(page, 0xbd, PAGE_SIZE),
 				    NULL);
-		/* If nothing was written, the item may be in the head. Without pages, the upper
-		 * layer does not move it.
+		/* If nothing was written, the item may be inline, in the head. Then page_len is
+		 * set to 0, so that the upper layer does not move the item to the pages.
 		 */
 		KUNIT_EXPECT_EQ(test, !fx->rf_req.rr_slot.rq_rcv_buf.page_len,
 				!written);

@@ -77,7 +77,7 @@ class Client:
         verbs.until(lambda: self.conn.up or self.conn.lost)
         want(self.conn.up, "no connection")
         # If data arrive while the accepting end is still in the handshake, siw processes them only when more
-        # data arrive. So wait until the server has finished the handshake.
+        # data arrive. So give the server time to finish the handshake.
         time.sleep(0.2)
         self.credit = 8
         self.callbacks = collections.deque()

@@ -18,7 +18,7 @@
  * Parameters
  *	size		bytes of memory
  *	features	the feature bits of the registered structure
- *	fail		so many of the next mappings fail
+ *	fail		this number of the next mappings fail
  *	blind		the functions take all pages for ordinary ones
  */
 #include <linux/atomic.h>

@@ -771,7 +771,7 @@ def granting(s):
              f"{granted()} credits, not {before}, though the Reply is not complete")
         for m in more:
             call.conn.plain(word(m, CREDIT, 65 - credit))
-        # No other Reply is sent meanwhile, so the grant stays what this one has made it.
+        # No other Reply is sent meanwhile, so the grant of this Reply stays in force.
         want(s.verbs.until(lambda n=credit: granted() == n), f"{granted()} credits, not {credit}")
         s.finish(op)
         want(bool(uses(s, what)) == (credit > 1), f"grant {credit}: {s.heard[-3:]}")

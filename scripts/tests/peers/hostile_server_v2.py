@@ -392,7 +392,7 @@ def unasked(s):
         s.works()
         want(len(s.hellos) == i + 1 and not s.backward, "it was answered")
         s.umount()
-    # The server sends a message before it has read the client's first message. If this message is an answer
+    # The server sends a greeting before it has read the client's first message. If the greeting is an answer
     # (F_RESPONSE), the client must ignore it, because its XID is not that of the client's CONNPROP.
     for greeting, then in ((connprop(0x125, prop(RBSIZ, 16384), flags=0), 1024), (connprop(0, prop(RBSIZ, 1024)), 16384),
                            (error2(0, BAD_XDR), 16384)):

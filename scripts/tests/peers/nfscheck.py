@@ -342,8 +342,8 @@ class Check:
             value = self.pat.make(n)
             os.setxattr(path, f"user.v{n}", value)
             want[f"user.v{n}"] = value
-        # 13 KB of names, so that the answer is long. The guests with 6.1 export an ext4, which has room for 4 KB of
-        # names and values (longer values are elsewhere).
+        # 13 KB of names, so that the answer is long. The guests with 6.1 export an ext4, which has room for only 4 KB
+        # of names and values (it stores large values elsewhere).
         for i in range(2 if os.environ.get("KERNEL") == "debian-6.1" else 55):
             name = f"user.{'many' * 59}{i}"
             os.setxattr(path, name, b"%d" % i)

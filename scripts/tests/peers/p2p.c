@@ -40,7 +40,7 @@ module_param(size, ulong, 0444);
  * @write: 1 to write the file, 0 to read it; from its beginning
  * @length: number of bytes
  * @offset: where they begin in the first page
- * @from, @to: the pages with these numbers are ordinary ones, without @to
+ * @from, @to: the pages with the numbers @from to @to - 1 are ordinary ones
  */
 struct p2p_io {
 	__s32 fd;

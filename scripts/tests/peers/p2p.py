@@ -3,7 +3,7 @@
 
 usage: p2p.py refused DIR SERVER RANGE...       for each range, write a file in DIR from the memory,
                                                 and read it to the memory: both must fail
-       p2p.py again DIR SERVER TIMES RANGE...   the same, so many times
+       p2p.py again DIR SERVER TIMES RANGE...   the same, TIMES times
        p2p.py until DIR SERVER STOP RANGE...    the same, again and again until the file STOP exists
        p2p.py moved DIR SERVER RANGE...         like refused, but both must work
        p2p.py user FILE DEVICE                  the same from user space: both must fail

@@ -25,8 +25,7 @@ TYPES = {words(RTX_MSG): RTX_MSG, words(RTX_NEXT): RTX_NEXT}
 XID, VERS, CREDIT, HTYPE, FLAGS = range(0, 20, 4)
 COUNT, STREAM, HERE, DATA, REPLIES, RESULTS_AT, ITEMS = range(20, 48, 4)
 NUMBER, OFFSET = 20, 24
-# Lengths: of an RDMA2_RTX_MSG header up to its items, of an RDMA2_RTX_NEXT header, of the shortest RDMA2_RTX_MSG
-# header
+# Lengths in bytes: an RDMA2_RTX_MSG header up to its items; an RDMA2_RTX_NEXT header; the shortest RDMA2_RTX_MSG header
 FIXED, NEXT_LENGTH, LEAST = 48, 36, 64
 MOST_ITEMS = 16
 
