@@ -59,8 +59,8 @@ end_tree() {
 }
 
 # with_log <what> <logfile> <command...>: run a long command with its output in a file, and print a sign of life
-# every 20 seconds. If it fails, print its last lines. The command and its descendants are ended if this shell
-# gets a signal, or if the script itself has ended.
+# every 20 seconds. If the command fails, print the last lines of its output. The command and its descendants are
+# ended if this shell gets a signal, or if the script itself has ended.
 with_log() (
 	what=$1 log=$2 t0=$SECONDS pid='' rc=0
 	shift 2

@@ -218,8 +218,8 @@ case_connect-queue() {
 	[ "$queues" = rpcrdma_connect ] || die "it connects on $queues"
 }
 
-# A process learns late that its attempt has failed, because the processors are busy. Another process has begun
-# the next attempt in the meantime. The late process must not close the new connection.
+# A process that runs only when a processor is idle learns late that its attempt has failed, because the processors are
+# busy. Another process has begun the next attempt in the meantime. The late process must not close the new connection.
 # Covers: V1-ERR-25
 case_reconnect-late() {
 	local trace=/sys/kernel/tracing pids=() busy=() i t0

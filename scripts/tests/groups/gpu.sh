@@ -47,7 +47,7 @@ gpu_fails() {
 
 # gpu_moves <bytes> [<offset>]: write the memory of the GPU to a file, and read the file back into
 # this memory. Each WRITE and READ must have a chunk, for which the module rpcrdma_gpu has mapped
-# the memory. (If the server's largest READ has less than 1 MB, there are several.)
+# the memory. (If the server's largest READ has less than 1 MB, a file may take several of each.)
 gpu_moves() {
 	local file=gpu.$1.${2:-0} most=1
 	[ "$1" -lt 262144 ] || most=4

@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # PCI peer-to-peer memory (net/client/foreign.c). QEMU's ivshmem-plain is a device with memory, and
 # the module rpcrdma_p2p (peers/p2p.c) is its driver. siw and rxe cannot access such memory, so each
-# READ and WRITE of it must fail, and must do no harm. Client and server in one guest. Only 6.12 is
+# READ and WRITE of it must fail, and must do no harm. Client and server are in one guest. Only 6.12 is
 # built with CONFIG_PCI_P2PDMA (lab/x86-debug.config).
 # Guests: alone
 # Qemu: -object memory-backend-ram,id=p2p,size=16M,share=on -device ivshmem-plain,memdev=p2p
@@ -67,7 +67,7 @@ refusing() {
 	p2p_done
 }
 
-# The same operations succeed with ordinary pages, and so does the checker.
+# With ordinary pages, such operations succeed, and so does the checker.
 moving() {
 	counted client_foreign_errors 0 0 counted client_disconnects 0 0 \
 		p2p moved "$MNT" $EXPORT 1@0:0-1 4097@0:0-2 16384@0:0-4 65537@2049:0-17 1048576@0:0-256

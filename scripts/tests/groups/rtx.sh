@@ -157,7 +157,7 @@ not_placed() {
 	counted client_calls_placed 0 0 counted client_calls_group 1 $ANY sound 4.2 sizes
 }
 
-# odd_offsets: make 42 WRITEs from memory that begins anywhere in a page, and check that the data arrive
+# odd_offsets: make 42 WRITEs from memory that begins at various offsets in a page, and check that the data arrive
 odd_offsets() {
 	python3 -I -S -c '
 import mmap, os, sys

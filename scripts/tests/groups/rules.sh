@@ -127,9 +127,10 @@ small_regions_end() {
 # whole_size: print the maximum size of a READ, which must be the same for a WRITE
 whole_size() { sed -n "s|^[^ ]* $MNT .*[,( ]rsize=\([0-9]*\),wsize=\1[, ].*|\1|p" /proc/mounts; }
 
-# The adapter's regions have few pages. A chunk has one segment for each region. With regions of one page, a READ or
-# WRITE may use 16 regions. They hold 15 pages of data, because data may begin in the middle of a page, and NFS rounds
-# this down to a power of two, 8 pages. With 16 regions of 30 pages, the server's limit applies.
+# The adapter's regions have few pages. A chunk has one segment for each region. The client's chunks have at most 16
+# segments, two of which are not for the data (rpcrdma_size_client_payload()). With regions of one page, the other 14
+# hold 13 pages of data, because data may begin in the middle of a page, and NFS rounds this down to a power of two,
+# 8 pages. With regions of 30 pages, the server's limit applies.
 # Covers: EXP-05 ULB-21 V1-CHK-09 MEM-02 MEM-10 V1-WRC-11
 case_small-regions() {
 	local pages size v

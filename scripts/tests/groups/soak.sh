@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 # make soak: many faults at once, for a long time. A client has 64 connections, 16 for each version
-# of NFS, to a server that has too little memory for them. All data are verified. Afterwards both
-# ends must have as much free memory as before. ROUNDS is the number of minutes, and PART the seed
-# of the random numbers.
+# of NFS, to a server that has too little memory for them. All data are verified. Afterwards each end
+# may have at most 16 MB less memory available than after the first minute. ROUNDS is the number of
+# minutes, and PART the seed of the random numbers.
 # Guests: pair
 # Limit: 7200
 # Turns: none

@@ -28,7 +28,8 @@ swap_up() {
 	echo 16384 >/proc/sys/vm/min_free_kbytes
 }
 
-# hog <bytes> <seconds>: use more memory than the guest has. Each page must be unchanged when it comes back.
+# hog <bytes> <seconds>: use this much memory, which is more than the guest has available. Each page must be unchanged
+# when it comes back.
 hog() {
 	python3 -I -S -c '
 import mmap, random, sys, time

@@ -492,7 +492,8 @@ no_cure() {
 	echo 1 >$KNOBS/server_fail_system
 	counted server_err_system 1 1 counted client_resends 0 0 counted client_bad_replies 1 1 stat_fails
 	stat "$MNT/by"
-	# A READ needs a Write chunk, or a Reply chunk instead. The server refuses both, so the READ fails.
+	# The server accepts no Write chunk, and no segment in any other chunk. So there is no form in which such a
+	# WRITE or READ can be sent, and by_size fails.
 	echo 0 >$KNOBS/server_max_writes
 	echo 0 >$KNOBS/server_max_segs
 	before=$(counter client_bad_replies)

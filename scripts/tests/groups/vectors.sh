@@ -34,9 +34,10 @@ device_anew() {
 	provider_up
 }
 
-# threads <in node 0> <in node 1>: set the number of nfsd's threads in each pool. Pool 0 always has
-# a thread. So let mountd run in node 0: sunrpc of Linux before 7.3 does not serve a connection in a
-# pool without threads.
+# threads <in node 0> <in node 1>: set the number of nfsd's threads in each pool. If a Call has waited
+# for an answer of mountd, the pool of mountd's processor continues with the connection. Linux before
+# 7.3 does not serve a connection in a pool without threads. So let mountd run in node 0, whose pool
+# always has a thread.
 threads() {
 	taskset -apc 0 "$(pidof rpc.mountd)" >/dev/null
 	echo "$1 $2" >/proc/fs/nfsd/pool_threads
@@ -173,8 +174,8 @@ case_vectors-learned() {
 # unmapped_by <read|write> <pattern>: eight processes read or write 1 MB at a time. Memory at the
 # server must then be unmapped by tasks whose names fit the pattern. One unmapping in fifty may be
 # by another task, for instance by a thread of nfsd that is about to post a Reply, or at the end of
-# a connection. In an emulated guest on a busy host, the connection may be lost. Then this tries
-# again.
+# a connection. In an emulated guest on a busy host, the connection may be lost. Then try again, up
+# to five times in all.
 UNMAP=/sys/kernel/tracing/instances/unmap
 unmapped_by() {
 	local names lost tries

@@ -204,7 +204,7 @@ case_wire-given-up() {
 	mkdir -p /mnt2
 	mount -t nfs -o "proto=rdma,port=$PORT,vers=3,nolock" $SERVER:/ice /mnt2
 	touch /mnt2/file{1..5}
-	# If no credit were left, the client would reconnect, so get more credits than RPCs will be killed.
+	# If no credit were left, the client would reconnect. So get more credits than there will be killed processes.
 	credited 6
 	n=$(counter client_given_up)
 	on_server fsfreeze -f /ice
