@@ -31,8 +31,8 @@ if [ "$machine/$(header Guests)" = um/pair ] && [ -z "${WIRED:-}" ]; then
 	export WIRED=y
 	exec "$TOP/scripts/lab/wired.py" "$0" "$@"
 fi
-# PATIENCE: a factor of the time limits of groups, cases and until_true(). Kernels with checkers other than those of
-# make test are several times slower, and so are emulated processors of another kind.
+# PATIENCE: a factor of the time limits of groups, cases and until_true(). The kernels of make test-race and make
+# test-memory are several times slower than those of make test, and so are emulated processors of another kind.
 export PATIENCE=1
 ! kernel_is_foreign "$kernel" || PATIENCE=2
 [ "$CHECKERS" = debug ] || PATIENCE=4

@@ -31,8 +31,10 @@ MANY = 64
 SLOW = 1.0              # seconds that a GETATTR or READ may take while all these clients are connected
 WATCH = 20              # seconds for which an honest mount is watched
 MARGIN = 5              # seconds that are allowed beyond a time limit
-PINNED = 4 << 20        # bytes of the server's memory that such a client may cost
-UNKNOWN = 8 << 20       # the same for Calls with Read chunks, of a client that has not used a file handle yet
+PINNED = 4 << 20        # bytes of the server's memory that each of many such clients may cost, and a quarter of what
+                        # a single one may cost
+UNKNOWN = 8 << 20       # the same for Calls with Read chunks of clients that have not used a file handle yet: for one
+                        # client, or for each four of many
 SLOTS = 8 + 3           # send queue slots that a client may hold; 3 are for nfsd threads that are about to take a slot
 REQUESTS = "/proc/sys/sunrpc/svc_rdma/max_requests"
 FEW = 32                # value for max_requests, with which the server's send queue is short
@@ -128,8 +130,7 @@ class Besieger:
         return sum(int(shown[name]) for name in ("sent", "refused", "dropped")) if shown else self.sent
 
     def press(self):
-        """Send as many Calls as the server has Receives for. With siw, a Call without a Receive would end the
-        connection."""
+        """Send Calls for up to a second, but stop when the server does not handle them: @most of them may wait."""
         end = time.monotonic() + 1
         while time.monotonic() < end and (room := self.most - self.sent + self.handled()) > 0:
             for _ in range(room):

@@ -231,7 +231,7 @@ def bad_properties(b):
                     connprop(1, good)[:-1], connprop(1, good) + words(0)):
         refused(c.exchange(message), BAD_XDR, xid=1)
     want(counters()["server_err_bad_xdr"] == before + len(bad) + 5, "not all are counted")
-    # The defaults are valid: 4096 bytes
+    # The defaults still apply: 4096 bytes
     want(len(c.nfs(READ3, read_args(b.file, 3000)).data) > 3000, "a bad property was applied")
 
 
@@ -302,7 +302,7 @@ def lengths(b):
     xid = c.xid()
     call = header2(xid) + rpc_call(xid, NFS, 3, NULL)
     for length in range(1, 20):
-        # Together with the Call that silent() sends, these are as many messages as a new client is granted.
+        # A new client is granted two credits: for this message, and for the Call that silent() sends.
         c.conn.send(call[:length])
         want(c.silent(), "a message without a prefix is answered")
     c.works()

@@ -65,7 +65,7 @@ def do_stat(where):
 
 
 def do_read(size, offset=0, at=0, where=MNT + "/file"):
-    """Read into SHARED at offset @at. The memory around the data is filled with 0x55."""
+    """Read into SHARED at offset @at. First, the memory for the data and 4096 bytes behind it are filled with 0x55."""
     SHARED[at:at + size + 4096] = b"\x55" * (size + 4096)
     fd = os.open(where, os.O_RDONLY | os.O_DIRECT)
     try:
