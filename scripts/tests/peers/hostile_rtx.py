@@ -3,9 +3,8 @@
 
 usage: hostile_rtx.py SET [part of a name]
 
-rtx.py makes the messages, and parses the Replies. The expected results in the cases come from
-Documentation/rtx.rst. caller.py runs the cases. If the server announces no targets, the set rtx-placed is
-left out.
+rtx.py makes the messages, and parses the Replies. Documentation/rtx.rst defines the terms, and the results that
+the cases expect. caller.py runs the cases. If the server announces no targets, the set rtx-placed is left out.
 """
 import collections
 import contextlib
@@ -631,7 +630,7 @@ def lengths(b):
         xid, messages = small(c, 3)
         for length in range(20, len(messages[0])):
             try:
-                if length < 48:         # A first as short as this opens no group, and is answered at once.
+                if length < 48:         # A first transmission as short as this opens no group, and is answered at once.
                     refused(c.exchange(messages[0][:length]), BAD_XDR, xid=xid)
                     answers(c, messages[1:], {})
                 else:
@@ -951,7 +950,7 @@ SILENCE_PLANS = (
     ("no group at all", [], (0, ())))
 
 
-# All plans run at the same time, because each takes half a minute or more.
+# All plans run at the same time, because most take about half a minute or longer.
 # Tries: RTX-85
 # Covers: RTX-84
 @case("rtx-silence", "groups that are never complete, or late")
@@ -1039,8 +1038,8 @@ def kinds(c):
     yield "a first, and nothing", [one], {xid: RTX_CONT}
     yield "a first, again and again", [one] * 6, {xid: [RTX_CONT] * 6}
     for what, messages, coming in itertools.chain(bad_firsts(c), odd_groups(c), bad_nexts(c, 1), bad_nexts(c, 3)):
-        # Leave out messages shorter than 20 bytes. They occupy Receives, for which there is no credit, until a
-        # thread of the server drops them.
+        # Leave out kinds of more than six messages, and kinds with a message shorter than 20 bytes: it occupies a
+        # Receive, for which there is no credit, until a thread of the server drops it.
         if len(messages) <= 6 and all(len(m) >= 20 for m in messages):
             yield what, messages, coming
 
@@ -1113,8 +1112,8 @@ def anything(b):
 
 # --- announced properties ---------------------------------------------------------------------
 
-# All combinations of the words of a client's property, and no property at all. The server must use only what the
-# client has announced, and must serve all of these clients.
+# All combinations of some values of the words of a client's property, and no property at all. The server must use
+# only what the client has announced, and must serve all of these clients.
 # Covers: RTX-36 RTX-08 RTX-32
 @case("rtx-good", "every combination of a client's words")
 def combinations(b):
@@ -1137,7 +1136,7 @@ def combinations(b):
             answer = c.grouped(READ3, read_args(b.file, 40000), replies=4)
             if any(mine or ()):
                 want(answer.body.endswith(DATA[:40000]), "READ")
-            else:               # RTX-32
+            else:               # A client that has announced nothing must get no group (RTX-32).
                 want(answer.proc == ERROR and answer.error[0] == REPLY_RESOURCE,
                      f"a Reply of {answer.transmissions} transmissions to who has announced nothing")
             c.wipe()

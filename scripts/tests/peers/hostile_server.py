@@ -154,7 +154,7 @@ def errors(s):
         call.conn.send(words(call.xid) + message[4:])
         s.fails(op, call.xid)
         call.conn.send(words(call.xid) + message[4:])
-    # An RPC with a chunk: the client must first end the server's access to the memory.
+    # An RPC with a chunk: before it ends, the client must end the server's access to the memory.
     op = s.user(do_read, 8192)
     call = s.next(READ3)
     call.conn.send(error(call.xid))
@@ -930,7 +930,7 @@ def boasts(s):
 INLINE_READ = "/proc/sys/sunrpc/rdma_max_inline_read"
 
 
-# The Reply fits one packet, because rxe of 6.12 could receive the second packet of a longer Reply without a
+# The Reply fits into one packet, because rxe of 6.12 could receive the second packet of a longer Reply without a
 # Receive.
 # Covers: V1-CRD-14 BC-10
 @case("credits", "an answer longer than the client's Receives", "rpcrdma_recv_err", "xprt_rdma_close", mount=False)
@@ -1046,8 +1046,8 @@ def answers_that_break(s):
     s.mount("vers=3,noac,hard")
     s.works()
     # The answer to one READ invalidates the handle of another READ, which breaks the connection. The READ that was
-    # answered may have ended; the others are sent again. All READs come before the first break: what an open() sends
-    # would get a useful answer on a later connection.
+    # answered may have ended; the others are sent again. All READs come before the first break: an open() on a later
+    # connection would send Calls, whose answers would make that connection useful.
     ops = [s.user(do_read, 8192, 8192 * i, i << 16) for i in range(5)]
     held, gaps, end = [], [], time.monotonic() + 120
     while len(gaps) < 3:
@@ -1240,7 +1240,8 @@ def no_service(s):
 def chunked(s):
     s.mount(V41)
     conn, one = s.conns[0], [Segment(1, 8, 4096)]
-    # In version 1, the error is ERR_CHUNK instead of BAD_XDR.
+    # The errors of version 2: READ_CHUNKS, or BAD_XDR, which has the number of ERR_CHUNK. In version 1, each error is
+    # ERR_CHUNK.
     bad = ((header(0x501, reads=[(40, one[0])]) + callback_null(0x501), words(READ_CHUNKS, 0)),
            (header(0x502, writes=[one]) + callback_null(0x502), words(ERR_CHUNK)),
            (header(0x503, reply=one) + callback_null(0x503), words(ERR_CHUNK)),

@@ -119,7 +119,7 @@ class Server2(Server):
 
     @staticmethod
     def room(size):
-        return size                     # V2-CHK-17
+        return size                     # without room for roundup (V2-CHK-17)
 
     def receive(self, conn, data, x):
         if data[4:8] != words(2):
@@ -688,8 +688,8 @@ def fewest(s):
 # Covers: V2-CRD-05 V2-CRD-07
 @case("spoken", "a full window of Replies, one of callbacks, and two CONNPROPs at once", mount=False)
 def all_at_once(s):
-    # The client has Receives for 8, 16, 32 ... Calls. Grant one of these numbers, so that no Receive is to
-    # spare. nfsd of 6.1 has only 30 slots in a session.
+    # The client has Receives for 8, 16, 32 ... Calls. Grant one of these numbers, so that there is no spare
+    # Receive. nfsd of 6.1 has only 30 slots in a session.
     s.credit = 16 if os.environ["KERNEL"] == "debian-6.1" else 32
     s.mount(V41 + ",wsize=4096")
     op = s.user(do_write, DATA, "full")

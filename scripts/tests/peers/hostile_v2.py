@@ -427,7 +427,7 @@ def system(b):
 
 # --- flow control -------------------------------------------------------------
 
-# 100000 messages are sent with $ALL, and 5000 without it, because they take long.
+# With $ALL, 100000 messages are sent, which takes long. Without it, 5000 are sent.
 @case("v2-flow", "an error gives its credit back, however many there are")  # Covers: V2-CRD-01 V2-CRD-03 V2-CRD-06
 def credits(b):
     c = connect(b, count=300)
