@@ -1406,7 +1406,7 @@ static void rpcrdma_group_trip_all(struct rpcrdma_group_trip *trip, u32 stream,
 			RPCRDMA_OK);
 }
 
-/* Layouts of Receives: values at both ends of each range, and common ones */
+/* Layouts of Receives: the smallest and the largest head and segment, and common values */
 struct rpcrdma_group_grid_case {
 	const char	*desc;
 	u32		head;
@@ -1441,7 +1441,7 @@ static void rpcrdma_group_trip_items(struct rpcrdma_group_trip *trip,
 	};
 	u32 i;
 
-	/* No item, one, two, and some combinations of three */
+	/* 0 selects no item, 1 to 9 one item, 10 to 90 two, and 91 to 819 three */
 	trip->nitems = 0;
 	for (i = 0; i < 3 && which; i++) {
 		which--;
@@ -1498,7 +1498,7 @@ static void rpcrdma_group_grid(struct kunit *test)
 	}
 }
 
-/* Send streams of every length to small Receives. */
+/* Send streams of every length, up to the size of three Receives, to small Receives. */
 static void rpcrdma_group_every_stream(struct rpcrdma_group_trip *trip,
 				       struct kunit *test,
 				       const struct rpcrdma_group_grid_case *param)
@@ -1671,7 +1671,7 @@ static void rpcrdma_group_base_form(struct kunit *test)
 	}, placed;
 	u32 i;
 
-	/* The message fits one transmission, but xp_call_max or xp_msg_max may forbid it */
+	/* The message fits into one transmission, but xp_call_max or xp_msg_max may forbid it */
 	KUNIT_EXPECT_EQ(test, rpcrdma_group_call(&layout, &peer), 1);
 	peer.xp_call_max = 0;
 	KUNIT_EXPECT_EQ(test, rpcrdma_group_call(&layout, &peer), 0);

@@ -3,8 +3,8 @@
 
 usage: hostile_server_rtx.py SET [part of a name]
 
-hostile_server.py runs the cases, and hostile_server_v2.py translates messages of version 1. Every group that
-the client sends is checked against the rules of rtx.rst (rtx.Group), in each case.
+hostile_server.py runs the cases, and hostile_server_v2.py translates messages of version 1. Each complete group
+that comes from the client is checked against the rules of rtx.rst (rtx.Group).
 """
 import functools
 import itertools
@@ -79,7 +79,7 @@ class CallX(Call):
 
 
 class ServerX(Server2):
-    """A server that announces self.rtx, and RBSIZ self.rbsiz. The client's RBSIZ and its Sends are small. A
+    """A server that announces self.rtx, and self.rbsiz as RBSIZ. The client's RBSIZ and its Sends are small. A
     READDIR asks for at most rsize (4096) bytes, so its Reply may need several Receives, but not more than a
     Call may offer."""
     inline = 1024
@@ -375,7 +375,7 @@ def grants(s):
         s.umount()
 
 
-# The smallest and largest values of rtx_head, rtx_seg and rtx_nsegs, and some in between
+# Small and large values of rtx_head, rtx_seg and rtx_nsegs, and some in between
 # Tries: RTX-52 RTX-56 RTX-57
 @case("rtx-calls", "targets of all sizes", mount=False)
 def targets_of(s):
@@ -396,7 +396,6 @@ def targets_of(s):
                 want(s.do(do_write, DATA[:length], name, True) == length, f"WRITE of {length}")
                 verified(s, name, DATA[:length])
             s.log(f"{s.rtx}, RBSIZ {s.rbsiz}: {s.heard}")
-            # With one segment of 512 bytes in a transmission, 8192 bytes take 16 transmissions.
             want(s.groups(), "nothing comes in this form")
             s.works()
             s.umount()
@@ -682,7 +681,7 @@ def storms(s):
     s.kept()
 
 
-# These Replies fit the offered Receives, but not the buffer of the RPC.
+# These Replies fit into the offered Receives, but not into the buffer of the RPC.
 # Tries: RTX-71
 @case("rtx-replies", "Replies that are longer than anybody asked for", mount=False)
 def longer(s):
