@@ -556,7 +556,7 @@ static const struct rpcrdma_size_server_case rpcrdma_size_server_cases[] = {
 KUNIT_ARRAY_PARAM_DESC(rpcrdma_size_server, rpcrdma_size_server_cases, desc);
 
 /*
- * Few SGEs, or the need of regions for RDMA Reads, do not reduce the number of requests, which
+ * Few SGEs, or the need for regions for RDMA Reads, do not reduce the number of requests, which
  * is the number of credits. Only short queues reduce it.
  *
  * Covers: V1-CRD-09 V1-CRD-27 V1-RDC-21 BC-08
