@@ -202,7 +202,7 @@ static void rpcrdma_buf_data_is_in_pages(struct kunit *test)
 			    (void *)data[2] + PAGE_SIZE);
 	KUNIT_EXPECT_NULL(test, pages[9]);
 
-	/* Only the bytes between the end of the data and the end of that page are cleared. */
+	/* Only the bytes between the end of the data and the end of its last page are cleared. */
 	KUNIT_EXPECT_FALSE(test, memchr_inv(data[0], 0xa0, lens[0]));
 	KUNIT_EXPECT_EQ(test, data[1][0], 0xa1);
 	KUNIT_EXPECT_FALSE(test, memchr_inv(data[2], 0xa2, lens[2]));

@@ -117,8 +117,9 @@ static void rpcrdma_choice_long_way(struct kunit *test)
 }
 
 /* With a round trip of up to 10 us, a WRITE goes by Sends only if its transmissions after the first
- * cost no more than Sends save, both in time and in instructions. Each such transmission costs 1 us
- * and 5000 instructions. Sends save 30000 instructions, the round trip, and 6 us more.
+ * cost no more than Sends save, both in time and in instructions. Each such transmission costs 5000
+ * instructions, and really takes at most 1 us (rtx.rst 6.1). Sends save 30000 instructions, the
+ * round trip, and 6 us more.
  */
 /* Covers: RTX-25 RTX-95 T-40 */
 static void rpcrdma_choice_short_way(struct kunit *test)
@@ -163,7 +164,7 @@ static void rpcrdma_choice_pays(struct kunit *test)
 				if (size <= limit)
 					KUNIT_EXPECT_LE(test, (n - 1) * 5000,
 							gain);
-				/* For an item above the limit, Sends would not save time. */
+				/* Above the limit, the time saved does not outweigh the cost. */
 				else
 					KUNIT_EXPECT_GT(test, (n - 1) * 5000,
 							rpcrdma_choice_rtts[r] *
