@@ -763,7 +763,7 @@ static void rpcrdma_v2_refusals_of_the_caller(struct kunit *test)
 		KUNIT_EXPECT_FALSE(test, rpcrdma2_refusal(hdr, none[i], &fixed,
 							  &error));
 
-	/* The version of the connection is settled */
+	/* If the version of the connection is settled, ERR_VERS gives only this version */
 	fixed.ac_vers_low = 2;
 	KUNIT_ASSERT_TRUE(test, rpcrdma2_refusal(hdr, RPCRDMA_BAD_VERS, &fixed,
 						 &error));
