@@ -79,8 +79,8 @@ static void rpcrdma_spread_avoids_unwanted(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, cvs[i].cv_conns, 200);
 }
 
-/* Connections are divided evenly among the groups of vectors (cv_group), however many vectors a group
- * has, and within a group among its vectors.
+/* Connections are divided evenly among the groups of vectors (cv_group), however many vectors a
+ * group has, and within a group among its vectors.
  */
 /* Covers: G-43 */
 static void rpcrdma_spread_shares_by_group(struct kunit *test)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of net/wire/v1.c: version 1 headers, in both directions.
+ * Unit tests of net/wire/v1.c: encoding and decoding of version 1 headers.
  */
 
 #include <linux/limits.h>

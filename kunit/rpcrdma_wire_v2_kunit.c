@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of net/wire/v2.c: version 2 Calls and Replies, in both directions,
- * and the table of header types.
+ * Unit tests of net/wire/v2.c: encoding and decoding of version 2 Calls and Replies,
+ * forward and backward, and the table of header types.
  */
 
 #include <linux/limits.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * RPC-over-RDMA version 1 headers: Calls, Replies and errors, in both directions.
+ * RPC-over-RDMA version 1 headers: Calls, Replies and errors, forward and backward.
  *
  * This file decides what a version 1 message may look like when it is sent and when it is
  * received. wire/lists.c handles the parts of a message, and wire/form.c has the rules that

@@ -327,8 +327,8 @@ case_tos() {
 	[[ "$seen" == *" tos 0x68"* ]] || die "no packet has the type of service"
 }
 
-# With a short timeout, the device gives up a dead peer earlier: with 8, all retries take some
-# milliseconds; by default they take seconds.
+# With a short timeout, the device gives up on a dead peer earlier: with ack_timeout=8, all retries together take a few
+# milliseconds; by default, they take seconds.
 case_ack-timeout() {
 	local t0 before took
 	[ "$PROVIDER" = rxe ] || skip "with siw, TCP repeats what was lost"

@@ -91,8 +91,8 @@ mount_time() {
 # mount_cost <version of NFS>: check that asking for version 2 costs one round trip. The network is
 # so slow that a mount mostly waits for it. Other delays add to the time, so the shortest time of
 # several mounts shows the number of round trips. A busy machine may need more tries. A second round
-# trip would be hidden only if other causes delayed every mount with version 1 by about as much. A
-# capture would show the messages, but no other causes of waiting, for instance a timer.
+# trip would be hidden only if other causes delayed every mount with version 1 by more than about half a
+# round trip. A capture would show the messages, but not other causes of waiting, for instance a timer.
 mount_cost() {
 	local i v t least=(0 1000000 1000000) extra=
 	for i in {1..20}; do

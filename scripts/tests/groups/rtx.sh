@@ -252,9 +252,9 @@ case_rtx-sizes() {
 }
 
 # Run the sections of the checker that use symlinks, directories, data, ACLs and extended attributes.
-# With small Sends, many messages are long. On kernels with pages of more than 4096 bytes, NFSv3 may need
-# more room for a long Reply (whole pages for an ACL) than the Receives that a Call can offer, so no
-# Reply needs to be a group.
+# With small Sends, many messages are long. On kernels with pages of more than 4096 bytes, a long Reply of NFSv3 may need
+# more room (whole pages for an ACL) than all Receives that a Call can offer together have. So on these kernels, the case
+# does not require that a Reply was a group.
 # Covers: RTX-97
 case_rtx-all-v3() {
 	local least=1
