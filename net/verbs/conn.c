@@ -254,7 +254,11 @@ int rpcrdma_conn_resolve(struct rpcrdma_conn *conn, struct net *net,
 			 const struct rpcrdma_conn_path *path,
 			 unsigned long timeout)
 {
-	unsigned int msecs = jiffies_to_msecs(timeout);
+	/* If a neighbour answers after the CM has looked, and before the CM waits, the CM misses
+	 * the answer. It looks again when its own time has run out. So it gets less time than
+	 * this function waits, or the peer would seem to be unreachable.
+	 */
+	unsigned int msecs = jiffies_to_msecs(timeout - timeout / 5);
 	struct rdma_cm_id *id;
 	int rc;
 
