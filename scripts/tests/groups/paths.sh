@@ -168,7 +168,7 @@ case_wrong-source() {
 	break_next client
 	echo waited >$MNT/waits &
 	nap 10
-	kill -0 $! 2>/dev/null || die "the RPC did not wait"
+	! gone $! || die "the RPC did not wait"
 	echo "$ONE.1" >$PATHS
 	ends 60 $! || die "the RPC failed, though the line was corrected"
 	break_off
