@@ -281,7 +281,7 @@ struct rpcrdma_hdr {
  * @RPCRDMA_OK: well formed; go on
  * @RPCRDMA_DISCARD_SHORT: too short to trust any field: drop, no answer (G-10)
  * @RPCRDMA_DISCARD_DONE: RDMA_DONE: drop (RFC 8166 4.6.2)
- * @RPCRDMA_DISCARD_ERROR: RDMA_ERROR at a responder: drop (RFC 8166 4.2.4)
+ * @RPCRDMA_DISCARD_ERROR: RDMA_ERROR at a responder: drop (RFC 8166 4.2.4), but see G-24
  * @RPCRDMA_BACKWARD_CALL: a client received a callback; or, in version 2, a CONNPROP that is
  *	not an answer
  * @RPCRDMA_BACKWARD_REPLY: a server received a Reply to a callback; or, in version 2, another

@@ -244,8 +244,15 @@ out_unlock:
 void xprt_rdma_bc_reset(struct xprt_rdma *xr)
 {
 	struct rpc_xprt *xprt = &xr->xr_xprt;
+	struct rpcrdma_msg_in *msg;
+	struct rpcrdma_hdr hdr;
 
 	spin_lock(&xprt->bc_pa_lock);
+	list_for_each_entry(msg, &xr->xr_bc_waiting, mi_list) {
+		rpcrdma_count(client_bc_dropped);
+		xprt_rdma_reply_decode(xr, msg, &hdr);
+		trace_xprt_rdma_bc_drop(&hdr, 0);
+	}
 	INIT_LIST_HEAD(&xr->xr_bc_waiting);
 	xr->xr_bc_nwaiting = 0;
 	spin_unlock(&xprt->bc_pa_lock);

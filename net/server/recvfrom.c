@@ -110,6 +110,21 @@ static void svc_rdma_take_bad_response(struct svc_rdma_call *call,
 		svc_rdma_callback_fail(call->sc_sx, call->sc_hdr.hd_xid);
 }
 
+/* In version 1, an error has no flag that says which end has chosen its XID. A server sends no
+ * other Calls than callbacks, so an error can end a callback with this XID (G-24). Any other
+ * error is dropped (RFC 8166 4.2.4). Returns false if it is to be dropped.
+ */
+static bool svc_rdma_give_v1_error(struct svc_rdma_call *call)
+{
+	if (rpcrdma_vers_marks_responses(READ_ONCE(call->sc_sx->sx_vers)))
+		return false;
+	svc_rdma_call_put_msg(call);
+	if (!svc_rdma_callback_fail(call->sc_sx, call->sc_hdr.hd_xid))
+		return false;
+	rpcrdma_count(server_bc_errors);
+	return true;
+}
+
 /* Handle a message that cannot be executed as a Call. */
 static void svc_rdma_dispose(struct svc_rdma_call *call,
 			     enum rpcrdma_verdict verdict)
@@ -125,6 +140,8 @@ static void svc_rdma_dispose(struct svc_rdma_call *call,
 		rpcrdma_count(server_dropped_done);
 		break;
 	case RPCRDMA_DISCARD_ERROR:
+		if (svc_rdma_give_v1_error(call))
+			return;
 		rpcrdma_count(server_dropped_error);
 		break;
 	default:

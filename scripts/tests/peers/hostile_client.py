@@ -678,7 +678,6 @@ def answers(b):
     c.spend(c.error(message.xid + 1, credit=0xffffffff))
     if c.vers == 1:
         c.spend(*(good[:length] for length in range(1, c.least)))
-        c.spend(c.error(message.xid, credit=0xffffffff), c.error(message.xid, 9))
     # If a message had granted a credit, another thread of the server would soon send the other callback.
     want(c.silent() and not c.callback(1), "one is answered, or grants something")
     want(c.verbs.until(lambda: counters()["server_bc_dropped"] > before["server_bc_dropped"]),
@@ -687,8 +686,14 @@ def answers(b):
     c.spend(answer_of(c, message, 1, bytes(3800)))
     other = c.callback()
     want(other, "a callback that has ended keeps its credit")
-    # In version 2, a message with this XID and F_RESPONSE also ends the callback, even if it is malformed.
-    if c.vers == 2:
+    # So does an error, whatever its code is, and in version 2 any message with this XID and F_RESPONSE, even if it
+    # is malformed.
+    before = counters()
+    if c.vers == 1:
+        c.conn.send(c.error(other.xid, credit=0xffffffff))
+        counts(c.verbs, before, "server_bc_errors", 1, "the callback waits on")
+        c.spend(c.error(other.xid, 9))
+    else:
         c.spend(*(answer_of(c, other, 16)[:length] for length in range(1, c.least)))
         c.spend(c.error(other.xid, credit=0xffffffff), c.error(other.xid, 9))
     want(c.silent(), "one is answered")

@@ -1397,6 +1397,29 @@ def no_memory(s):
     s.kept()
 
 
+# The connection ends while callbacks wait for a slot. Each of the 8 callbacks is answered or counted as dropped.
+# Covers: BC-07
+@case("callbacks", "callbacks that wait when the connection ends", "xprt_rdma_bc_drop", mount=False, vers=BOTH,
+      knobs=True)
+def lost_waiting(s):
+    s.mount(V41)
+    conn = s.conns[0]
+    op = s.user(do_stat, MNT + "/dir")
+    call = s.next(of_user)
+    before = s.counted("client_receives")
+    with starving("^xprt_rdma_bc_receive$"):
+        for i in range(8):
+            conn.send(header(0xd00 + i) + callback_waiting(call, 0xd00 + i, i + 1))
+        want(s.verbs.until(lambda: s.counted("client_receives") >= before + 8 and s.counted("client_bc_waits")),
+             "none has to wait")
+        s.drop(conn)
+    want(isinstance(s.finish(op), int), "the GETATTR that had no answer")
+
+    def ended():
+        return s.counted("client_bc_dropped") + s.counted("client_bc_replies")
+    want(s.serve(lambda: ended() >= 8), f"{ended()} of 8 callbacks are counted")
+
+
 # Covers: BC-06 BC-09 V2-BC-11
 @case("callbacks", "callbacks beyond the grant", "xprt_rdma_bc_overrun", mount=False, vers=BOTH)
 def flood(s):
