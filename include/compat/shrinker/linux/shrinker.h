@@ -21,7 +21,7 @@ struct rpcrdma_shrinker {
 /**
  * shrinker_alloc - make a shrinker that is not registered
  * @flags: SHRINKER_*
- * @name: its name in debugfs, which must stay valid; not a format string
+ * @name: its name in debugfs, not a format string; must be valid until shrinker_register() returns
  *
  * Context: process; sleeps.
  * Return: the shrinker, or NULL.
@@ -42,7 +42,8 @@ static inline struct shrinker *shrinker_alloc(unsigned int flags,
  * shrinker_register - let the kernel call a shrinker
  * @shrinker: shrinker whose functions are set
  *
- * If there is no memory for that, the kernel never calls the shrinker.
+ * If there is no memory for this, the module prints a warning, and the kernel never calls the
+ * shrinker.
  *
  * Context: process; sleeps.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* For the table of a network namespace. Older kernels take no size, see ../linux/sysctl.h. */
+/* Older kernels take no size for the table of a network namespace either: see ../linux/sysctl.h. */
 #ifndef RPCRDMA_COMPAT_SYSCTL_SIZE_NET_H
 #define RPCRDMA_COMPAT_SYSCTL_SIZE_NET_H
 

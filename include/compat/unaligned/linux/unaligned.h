@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Until 6.11, this header had another name. */
+/* Before Linux 6.12, the name of this header was asm/unaligned.h. */
 #ifndef RPCRDMA_COMPAT_UNALIGNED_H
 #define RPCRDMA_COMPAT_UNALIGNED_H
 

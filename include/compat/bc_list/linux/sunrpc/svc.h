@@ -13,7 +13,7 @@
  * @entry: rq_bc_list of the callback
  * @queue: sv_cb_list of a service
  *
- * Context: any.
+ * Context: process or softirq.
  */
 static inline void lwq_enqueue(struct list_head *entry,
 			       struct list_head *queue)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* For each Call, sunrpc of older kernels asks the transport whether the client's port is
- * privileged. RDMA has no privileged ports, so the answer is always yes.
+ * privileged. RDMA has no privileged ports. The answer is always yes: otherwise an export with the
+ * option "secure" would refuse every client that uses RDMA.
  */
 #ifndef RPCRDMA_COMPAT_SECURE_PORT_H
 #define RPCRDMA_COMPAT_SECURE_PORT_H
