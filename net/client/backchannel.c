@@ -5,7 +5,7 @@
  *
  * Operation
  *
- * A connection that sunrpc uses has %XPRT_RDMA_BC_REQUESTS Receives more than forward traffic
+ * A connection that sunrpc uses has %XPRT_RDMA_BC_REQUESTS more Receives than forward traffic
  * needs, whether callbacks are used or not. So the Receives for callbacks exist before the
  * client grants credits for them (rfc5666bis 8.2.2.1), and callbacks take no Receives from the
  * forward direction (rfc5666bis 8.2.1). Normally a callback is copied out of its Receive at once,
@@ -206,7 +206,8 @@ static struct xprt_rdma_req *xprt_rdma_bc_get(struct xprt_rdma *xr)
 
 /* Called if there is no memory for a new slot. Returns a slot if one has just become
  * free; NULL if the message now waits on xr_bc_waiting for a slot, and no longer belongs to
- * the caller; or an error pointer.
+ * the caller; -ESHUTDOWN if callbacks are not accepted any more; or -EOVERFLOW if too many
+ * callbacks wait already.
  */
 static struct xprt_rdma_req *xprt_rdma_bc_wait(struct xprt_rdma *xr,
 					       struct rpcrdma_msg_in *msg)
@@ -369,15 +370,15 @@ void xprt_rdma_bc_free_rqst(struct rpc_rqst *rqst)
 }
 
 /* Refuses a callback that has chunks (G-24), is longer than the part of the slot's buffer for a
- * Call, or has two different XIDs. The callback is a Call, so it must be answered (RFC 8167
- * 5.3).
+ * Call, or has different XIDs in its transport header and its RPC message. The callback is a Call,
+ * so it must be answered (RFC 8167 5.3).
  */
 static void xprt_rdma_bc_refuse(struct xprt_rdma *xr,
 				const struct rpcrdma_hdr *hdr)
 {
 	/* In version 2, a callback that gets here is too long: xprt_rdma_reply_sort_v2() has
-	 * already refused those with chunks or with two XIDs. In version 1, ERR_CHUNK is
-	 * sent instead of this error.
+	 * already refused those with chunks or with different XIDs. In version 1, ERR_CHUNK
+	 * is sent instead of this error.
 	 */
 	const struct rpcrdma2_error too_large = {
 		.er_code = RPCRDMA2_ERR_SYSTEM,
@@ -497,9 +498,10 @@ static int xprt_rdma_bc_encode_too_long(struct xprt_rdma *xr,
  * The Reply to a callback takes no forward credit.
  *
  * Context: process; may sleep. Send lock held.
- * Return: 0 if the Reply was posted, or an error instead of the Reply; or if the Reply was
- *	dropped, because the callback came on an earlier connection. %-ENOTCONN, and the caller
- *	closes the connection. %-ENOBUFS, %-EMSGSIZE or %-EIO: see xprt_rdma_send_request().
+ * Return: 0 if the Reply was posted, if an error message was posted instead, or if the Reply was
+ *	dropped because the callback came on an earlier connection; %-ENOTCONN, after which the
+ *	caller closes the connection; or %-ENOBUFS, %-EMSGSIZE or %-EIO, see
+ *	xprt_rdma_send_request().
  */
 int xprt_rdma_bc_send_reply(struct rpc_rqst *rqst)
 {
