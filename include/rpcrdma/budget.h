@@ -36,7 +36,7 @@ struct rpcrdma_budget {
 	{ .bg_borrowers = LIST_HEAD_INIT((name).bg_borrowers) }
 
 /**
- * struct rpcrdma_borrower - what all connections of one client have borrowed of a budget
+ * struct rpcrdma_borrower - what all connections of one client have borrowed from a budget
  * @bo_list: link in bg_borrowers; valid only if @bo_accounts is not 0
  * @bo_accounts: number of open accounts
  * @bo_known: number of open accounts on whose connections the client has become known. The client
@@ -55,8 +55,9 @@ struct rpcrdma_borrower {
  * @ba_borrower: the client; NULL if the account is not open
  * @ba_known: the client has become known on this connection
  * @ba_base: number of bytes that do not count as borrowed. While @ba_known is false, these are
- *	all bytes that the account holds. On the account that made the client known, this is the
- *	least that the account has held since then. On every other account with @ba_known, it is 0
+ *	all bytes that the account holds. On the account that made the client known, it is the
+ *	smallest number of bytes that the account has held since then. On every other account with
+ *	@ba_known, it is 0
  * @ba_held: number of bytes that the account holds
  */
 struct rpcrdma_account {

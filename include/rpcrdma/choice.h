@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The choice of how the item of a Call (its DDP-eligible data, see rtx.h) travels: by Sends or by
- * RDMA Read.
+ * The choice of how the item of a Call (its DDP-eligible data) travels: by Sends (rtx.h) or by RDMA
+ * Read.
  */
 #ifndef RPCRDMA_CHOICE_H
 #define RPCRDMA_CHOICE_H
@@ -26,8 +26,8 @@
 /**
  * struct rpcrdma_choice_costs - costs of Sends and RDMA Reads in nanoseconds
  * @cc_more: cost of each transmission beyond the first
- * @cc_copy: cost of copying 4096 bytes of data at both ends; counted if the peer has no target
- *	segments (rtx.h) for the item
+ * @cc_copy: cost of copying 4096 bytes of data at both ends; counted if Sends cannot put the item
+ *	in target segments (rtx.h)
  * @cc_saved: cost of the work that Sends save, on both sides together
  * @cc_wake: cost of waking the server's thread a second time, after the RDMA Read
  * @cc_register: cost of registering and invalidating the item's memory

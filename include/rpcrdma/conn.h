@@ -49,9 +49,9 @@ enum rpcrdma_conn_state {
 
 /**
  * struct rpcrdma_conn_ops - functions of the owner of a connection: the client or the server
- * @softirq: @receive, @group_ended and @lost never sleep. If the device has dc_softirq, Receives
- *	are then handled in softirq. @group_ended only queues the group. So after a group with
- *	ge_close (group.h), the owner closes the connection, and verbs/gather.c does not.
+ * @softirq: if true, @receive, @group_ended and @lost never sleep, and Receives are handled in
+ *	softirq on devices with dc_softirq. @group_ended then only queues the group, and the
+ *	owner, not verbs/gather.c, closes the connection after a group with ge_close (group.h).
  * @receive: called when a message has arrived, from the completion queue's workqueue, or in
  *	softirq. May sleep unless @softirq is set. The owner gives @msg back with
  *	rpcrdma_msg_put() or rpcrdma_msg_drop(), at once or later, in this context or in that of
@@ -86,7 +86,7 @@ struct rpcrdma_conn_ops {
 };
 
 /**
- * struct rpcrdma_conn_queues - how large to make the queues
+ * struct rpcrdma_conn_queues - how to make the queues of a connection
  * @qz_sq: number of send queue entries
  * @qz_rq: number of receive queue entries
  * @qz_send_sges: number of SGEs per send queue entry
@@ -168,15 +168,14 @@ static inline void rpcrdma_conn_path_init(struct rpcrdma_conn_path *path,
  * @cn_keepalive: the keepalive
  * @cn_gather: the group that is being received
  * @cn_send_cq: completion queue of the send queue
- * @cn_rtt: estimate of the round-trip time. It is made from the keepalive's probes, from times
- *	that the owner reports and, at the end that connected, from the time that connecting
- *	took, which rpcrdma_conn_connect() writes. All other writers hold cq_mutex of
- *	@cn_send_cq.
+ * @cn_rtt: estimate of the round-trip time, from the keepalive's probes and from times that the
+ *	owner reports. At the end that connected, rpcrdma_conn_connect() makes a first estimate
+ *	from the time that connecting took. All other writers hold cq_mutex of @cn_send_cq.
  * @cn_recvs: the Receives
  * @cn_sq: the slots of the send queue
  */
 struct rpcrdma_conn {
-	/* All tasks read these. They rarely change while the connection is up. */
+	/* Many tasks read these. They rarely change while the connection is up. */
 	const struct rpcrdma_conn_ops	*cn_ops;
 	void	(*cn_receive)(struct rpcrdma_conn *conn,
 			      struct rpcrdma_msg_in *msg);
@@ -189,7 +188,7 @@ struct rpcrdma_conn {
 	struct rpcrdma_limits		cn_limits;
 	struct rpcrdma2_rtx		cn_rtx;
 
-	/* while the connection is opened or closed */
+	/* Most of these are used only while the connection is opened or closed. */
 	struct rpcrdma_cm_private	cn_ours;
 	u8				cn_peer_data[56];
 	u32				cn_peer_len;

@@ -21,9 +21,9 @@ struct dentry;
  * struct rpcrdma_fail - the knobs; all may change at any time
  * @fa_mr_pages: maximum number of pages in a memory region; 0 for the device's limit
  * @fa_qp_wr: maximum number of work requests in a queue; 0 for the device's limit
- * @fa_reads: maximum number of Read chunks that the server accepts in a Call
- * @fa_writes: maximum number of Write chunks that the server accepts in a Call
- * @fa_segs: maximum number of segments that the server accepts in a chunk
+ * @fa_reads: maximum number of Read chunks that the server accepts in a Call of version 2
+ * @fa_writes: maximum number of Write chunks that the server accepts in a Call of version 2
+ * @fa_segs: maximum number of segments that the server accepts in a chunk of such a Call
  * @fa_calls: the server answers this number of Calls of version 2 with @fa_code; counts down
  *	to 0
  * @fa_code: error code: BAD_XDR, INVAL_HTYPE or WRITE_CHUNKS (RPCRDMA2_ERR_*); any other code
@@ -31,15 +31,16 @@ struct dentry;
  * @fa_write_len: maximum size in bytes of the client's Write chunks; 0 for no limit
  * @fa_reply_len: maximum size in bytes of a Reply that the client provides for; 0 for no
  *	limit
- * @fa_inv: if a test sets this to N, the client's Nth local invalidation after that fails,
+ * @fa_inv: if a test sets this to N, the client's Nth local invalidation from then on fails,
  *	because it names no region; each invalidation lowers the number by 1; 0 if none is to
  *	fail
  * @fa_fence: if a test sets this to N, the client ignores the Nth completion of a fence
- *	(client/fence.c) after that; each completion lowers the number by 1; 0 if none is to
+ *	(client/fence.c) from then on; each completion lowers the number by 1; 0 if none is to
  *	be ignored
- * @fa_keep: maximum number of page references that rpcrdma_fail_keep() holds, at most 256.
- *	Below this maximum, it takes one for each Call. This imitates an upper layer that still
- *	holds received pages when a Call has ended
+ * @fa_keep: maximum number of page references that rpcrdma_fail_keep() holds, at most 256. Until
+ *	it holds so many, it takes one for each Call on a connection whose Receives may be blocks
+ *	of pages (server/renew.c). This imitates an upper layer that still holds received pages
+ *	when a Call has ended
  * @fa_hold_fence: while this is set, a task that ends an RPC without a Reply waits before it
  *	fences the RPC (xprt_rdma_frwr_fence())
  *
@@ -137,15 +138,17 @@ static inline bool rpcrdma_fail_fence(void)
 	return rpcrdma_fail_is_chosen(&rpcrdma_fail.fa_fence);
 }
 
-/* Takes a reference to the page that contains @data, if a test has set fa_keep. */
+/* If a test has set fa_keep, takes a reference to the page that contains @data, unless fa_keep
+ * references are held already.
+ */
 static inline void rpcrdma_fail_keep_page(const void *data)
 {
 	if (unlikely(READ_ONCE(rpcrdma_fail.fa_keep)))
 		rpcrdma_fail_keep(data);
 }
 
-/* Called before an RPC that ends without a Reply is fenced (client/fence.c). Waits as long as a
- * test has set fa_hold_fence.
+/* Called before an RPC that ends without a Reply is fenced (client/fence.c). Waits while
+ * fa_hold_fence is set.
  */
 static inline void rpcrdma_fail_hold_fence(void)
 {

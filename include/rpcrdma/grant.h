@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What a responder has promised: the credits that it grants, and those that the requester may
- * still assume to have. core/grant.c explains how credits are taken back.
+ * still assume it has. core/grant.c explains how credits are taken back.
  */
 #ifndef RPCRDMA_GRANT_H
 #define RPCRDMA_GRANT_H
@@ -11,8 +11,8 @@
 /**
  * struct rpcrdma_grant - the credits of one direction of a connection, at the responder
  * @gn_told: number of credits that the next message will grant
- * @gn_bound: maximum number of credits that the requester may assume to have. There must be
- *	Receives for this number of Calls.
+ * @gn_bound: maximum number of credits that the requester may assume it has. There must be a
+ *	Receive for each of them.
  * @gn_lowering: credits are being taken back: @gn_told is smaller than @gn_bound, and the
  *	requester may not know it yet
  * @gn_age: age (0 or 1) of the messages that are begun now. It changes each time the responder
@@ -20,8 +20,8 @@
  *	change, and may still grant the old number.
  * @gn_open: for each age, number of messages that were begun (rpcrdma_grant_open()) and are
  *	neither posted nor dropped yet
- * @gn_arrived: while @gn_lowering is set, number of credits of the Calls that have arrived since
- *	the last message of the other age was posted or dropped
+ * @gn_arrived: used while @gn_lowering is set: number of credits of the Calls that have arrived
+ *	since then, and since all messages of the other age were posted or dropped
  */
 struct rpcrdma_grant {
 	u32		gn_told;

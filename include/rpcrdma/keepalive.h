@@ -30,7 +30,7 @@ extern unsigned int rpcrdma_progress_timeout;
  * @al_idle: jiffies of silence before a probe is sent; 0 if the peer is never probed
  * @al_wait: jiffies in which the probe must complete; rpcrdma_keepalive_deadline() says what
  *	extends this time
- * @al_limit: jiffies in which at least one of the owner's posted work requests must
+ * @al_limit: jiffies in which at least one of the owner's posted work requests of each kind must
  *	complete, see ops->waiting(); 0 if this is not checked
  * @al_heard: time in jiffies when the peer last showed that it is alive; read and written in any
  *	context, without a lock
@@ -38,8 +38,8 @@ extern unsigned int rpcrdma_progress_timeout;
  * @al_sent: ktime_get() just before the latest probe was posted; read when the probe completes
  * @al_overdue: the probe has not completed within @al_wait, and @al_work has allowed it
  *	%RPCRDMA_KEEPALIVE_GRACE (verbs/keepalive.c) more; used by @al_work only
- * @al_stalled: no posted work request has completed within @al_limit, and @al_work has
- *	allowed %RPCRDMA_KEEPALIVE_GRACE more; used by @al_work only
+ * @al_stalled: the owner's work requests have made no progress for @al_limit, and @al_work has
+ *	allowed them %RPCRDMA_KEEPALIVE_GRACE more; used by @al_work only
  * @al_started: rpcrdma_keepalive_start() was called; under the handler lock of the CM id
  * @al_busy: a probe is posted; set by @al_work, cleared by the probe's completion
  */

@@ -57,8 +57,8 @@ struct rpcrdma_placed {
  * struct rpcrdma_layout - how a sender divides a message among the transmissions of a group
  *	(rtx.h)
  * @ly_hdr: length of the header of the first transmission in bytes
- * @ly_limit: maximum length of a transmission in bytes: the smaller of our largest Send and
- *	the peer's RBSIZ
+ * @ly_limit: maximum length of a transmission in bytes, at most the sender's largest Send and
+ *	the receiver's RBSIZ
  * @ly_stream: number of bytes of payload stream
  * @ly_items: number of bytes in all items
  * @ly_data: number of bytes of placed data: of all items and of the gaps between them; 0 if

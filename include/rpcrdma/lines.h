@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Cache lines: makes the compiler check that members of a structure that different processors
- * write are in different cache lines.
+ * Cache lines: a check at compile time. It is for structures with members that different
+ * processors write: these members must be in different cache lines.
  */
 #ifndef RPCRDMA_LINES_H
 #define RPCRDMA_LINES_H
@@ -10,9 +10,9 @@
 #include <linux/cache.h>
 #include <linux/stddef.h>
 
-/* The members of @type up to @last, and those from @first on, share no cache line. Structures
- * must be aligned to a cache line, and are if one of their members is. Without SMP nothing is
- * checked.
+/* Asserts that the members of @type up to @last share no cache line with the members from @first
+ * on. The structure must be aligned to a cache line, and is if one of its members is. Without SMP
+ * nothing is checked.
  */
 #define rpcrdma_lines_apart(type, last, first)				\
 	static_assert(!IS_ENABLED(CONFIG_SMP) ||			\

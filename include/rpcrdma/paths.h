@@ -45,7 +45,7 @@ enum rpcrdma_addr_family {
  * struct rpcrdma_addr - an address without a port, or an interface
  * @ad_family: an enum rpcrdma_addr_family. %RPCRDMA_ADDR_NONE means an interface if @ad_dev
  *	is not empty. Otherwise it means "default": every destination without a line of its own.
- * @ad_bytes: the address as it is sent; the bytes that the family does not use are 0
+ * @ad_bytes: the address in network byte order; the bytes that the family does not use are 0
  * @ad_dev: name of an interface, or the scope of an IPv6 address; the rest is filled with NULs
  */
 struct rpcrdma_addr {

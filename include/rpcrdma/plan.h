@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Plans: choose the form of a Call and of its Reply. The choice depends only on lengths
- * and limits, and not on pages, memory regions or work requests. See rtx.h for the terms of
- * the round-trip extension: transmission, group, item, stream, placed.
+ * and limits, and not on pages, memory regions or work requests. Here an *item* is DDP-eligible
+ * data of a message, however it travels. See rtx.h for the terms of the round-trip extension:
+ * transmission, group, stream, placed.
  */
 #ifndef RPCRDMA_PLAN_H
 #define RPCRDMA_PLAN_H
@@ -16,8 +17,8 @@
 
 /* If an item has at least this many bytes (two pages of 4096 bytes) and may be placed (rtx.h), a
  * group is preferred to RDMA2_MSG, because the server then need not copy the item (RTX-94). A
- * shorter item is placed only if the Call is a group for another reason: it does not fit RDMA2_MSG,
- * or its Reply may take several Receives.
+ * shorter item is placed only if the Call is a group for another reason: the Call does not fit
+ * RDMA2_MSG, or its Reply may take several Receives.
  */
 #define RPCRDMA_PLAN_PLACED	8192u
 
@@ -86,7 +87,7 @@ struct rpcrdma_plan_rtx {
  * @pa_call_item_segs: largest number of segments that a chunk for the Call's item may take
  * @pa_call_segs: largest number of segments that a chunk for the whole Call may take
  * @pa_reply_item_segs: largest number of segments that a chunk for the Reply's item may take,
- *	including the segment for roundup (G-03)
+ *	including a segment for roundup if the server may require one (G-03)
  * @pa_reply_segs: largest number of segments that a chunk for the whole Reply may take
  * @pa_reduce: the security flavour allows items to leave the stream (G-27)
  * @pa_no_long: the server does not know the header type of a Long Call

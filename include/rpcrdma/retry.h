@@ -16,8 +16,8 @@
  * @ry_segs: maximum number of segments in a chunk; 0 if there is no limit
  * @ry_write_len: the Write chunk must have at least this many bytes; 0 if there is no
  *	minimum
- * @ry_no_read: use no Read chunk: a Call that is not inline is a Long Call
- * @ry_no_write: use no Write chunk: a Reply that is not inline is a Long Reply
+ * @ry_no_read: use no Read chunk, except a Position Zero chunk
+ * @ry_no_write: use no Write chunk
  * @ry_reply_chunk: provide a Reply chunk of the largest possible size
  * @ry_base: use nothing of the round-trip extension (rtx.h)
  *

@@ -125,9 +125,9 @@ struct rpcrdma_client_sizes {
  * @sz_bc_requests: maximum number of callbacks in flight
  * @sz_send_sges: maximum number of SGEs per send queue entry; an RDMA Read may be limited to
  *	fewer (dc_max_sge_rd)
- * @sz_read_mrs: number of memory regions for RDMA Reads; 0 if these need none
- * @sz_sq_depth: send queue depth: slots for Sends, for RDMA Reads and Writes with their
- *	registrations, for the keepalive's probe and for the drain marker
+ * @sz_read_mrs: number of memory regions for RDMA Reads; 0 if these use none
+ * @sz_sq_depth: send queue depth: entries for Sends, for RDMA Reads and Writes, for registrations
+ *	and invalidations, for the keepalive's probe and for the drain marker
  * @sz_rq_depth: receive queue depth
  * @sz_recvs: maximum number of Receives
  * @sz_ord: maximum number of outstanding RDMA Reads as initiator

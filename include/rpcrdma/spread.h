@@ -13,8 +13,8 @@
  * @cv_conns: number of connections whose completion queues use the vector
  * @cv_cpu: processor that handles the vector's interrupt, as far as known (verbs/vector.c).
  *	rpcrdma_spread_choose() does not read it
- * @cv_group: number of the group to which the vector belongs, or %RPCRDMA_CV_UNWANTED.
- *	Connections are divided equally among the groups (core/spread.c)
+ * @cv_group: number of the group of vectors to which this one belongs, or %RPCRDMA_CV_UNWANTED.
+ *	Connections are divided equally among these groups (core/spread.c)
  */
 struct rpcrdma_cv {
 	u32	cv_conns;

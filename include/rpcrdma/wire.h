@@ -99,7 +99,8 @@
 #define RPCRDMA_RPC_REPLY	1u
 
 /**
- * struct rpcrdma_segment - one registered piece of a peer's memory
+ * struct rpcrdma_segment - one registered piece of memory: the peer's if the segment was
+ *	received, and ours if it is to be sent
  * @rs_handle: steering tag (R_key)
  * @rs_length: length in bytes
  * @rs_offset: address within the tag's address space, used exactly as received (RFC 8166
@@ -286,26 +287,29 @@ struct rpcrdma_hdr {
  *	not an answer
  * @RPCRDMA_BACKWARD_REPLY: a server received a Reply to a callback; or, in version 2, another
  *	response: an error, or the answer to a CONNPROP
- * @RPCRDMA_BAD_VERS: version not supported: answer ERR_VERS (RFC 8166 4.5.1)
+ * @RPCRDMA_BAD_VERS: a version that is not supported, or not that of the connection: a server
+ *	answers ERR_VERS (RFC 8166 4.5.1)
  * @RPCRDMA_BAD_PROC: unknown rdma_proc or rdma_htype
- * @RPCRDMA_BAD_LIST: the header or one of its lists is truncated, or a presence word is not 0
- *	or 1
+ * @RPCRDMA_BAD_LIST: the header or one of its lists is truncated; a word that tells whether
+ *	optional data follows is not 0 or 1; or there are too many items (rtx.h)
  * @RPCRDMA_MANY_READS: more Read chunks than are accepted (G-32)
  * @RPCRDMA_MANY_WRITES: more Write chunks than are accepted (G-32)
  * @RPCRDMA_MANY_SEGS: a chunk with more segments than are accepted (G-32)
  * @RPCRDMA_BAD_COUNT: the chunks or segments of a Reply are not those that were offered, or a
  *	header has more of them than can be processed
- * @RPCRDMA_BAD_LENGTH: segment lengths overflow, or exceed what is accepted or was offered; or in
- *	a Reply, data follows a segment that is not full
- * @RPCRDMA_BAD_POSITION: a position is unaligned, beyond the message, or overlapping
- * @RPCRDMA_BAD_FORM: the message has a chunk that it must not have, or lacks one that it needs
- *	(G-01, G-09)
+ * @RPCRDMA_BAD_LENGTH: the segment lengths of a chunk overflow; a Call is longer than is accepted;
+ *	a segment of a Reply is longer than was offered; or in a Reply, data follows a segment
+ *	that is not full
+ * @RPCRDMA_BAD_POSITION: the position of a chunk or an item (rtx.h) is unaligned, beyond the
+ *	message, or inside the one before it; or an item is empty, or includes XID or msg_type
+ * @RPCRDMA_BAD_FORM: the message has a chunk that it must not have; or the chunk that it needs is
+ *	missing or too short (G-01, G-09)
  * @RPCRDMA_BAD_XID: header and RPC message have different XIDs, or the RPC message that the server
  *	has read by RDMA is not a Call
  * @RPCRDMA_BAD_DIRECTION: F_RESPONSE contradicts msg_type (G-21)
  * @RPCRDMA_BAD_MSG: the inline RPC message is missing or, at a server, is not a Call; bytes follow
- *	a header that has no inline message; an error has the wrong number of words; or words in
- *	the header of a group contradict each other
+ *	a header that has no inline message; an error has the wrong number of words; words in the
+ *	header of a group have impossible values; or the Reply to a callback is a group
  * @RPCRDMA_BAD_PROP: a property set that cannot be used (G-18)
  * @RPCRDMA_BAD_GROUP: a group whose transmissions do not form a message (RTX-50), or a Reply
  *	that is a group although its Call was not
