@@ -4,8 +4,8 @@
  *
  * A work item that is waiting for its turn has WORK_STRUCT_PENDING_BIT set, and nobody can
  * queue it a second time. So if a work item is in no queue but has this bit, it can never be
- * queued. It must not be cancelled or modified (mod_delayed_work()) any more: these functions would
- * wait for ever for the bit to be cleared. INIT_WORK() makes the item usable again.
+ * queued. Such an item must not be passed to functions that cancel it, nor to mod_delayed_work():
+ * they would wait for ever for the bit to be cleared. INIT_WORK() makes the item usable again.
  *
  * The member func of a disabled item is NULL, so that the item can be recognised.
  */
@@ -14,7 +14,7 @@
 
 #include_next <linux/workqueue.h>
 
-/* Takes the bit, unless somebody else has just queued the item. */
+/* Sets WORK_STRUCT_PENDING_BIT. Returns false if somebody else has just queued the item. */
 static inline bool rpcrdma_compat_claim_work(struct work_struct *work)
 {
 	return !test_and_set_bit(WORK_STRUCT_PENDING_BIT,
