@@ -106,8 +106,8 @@ struct rpcrdma_conn_queues {
  * @np_dst: address and port of the peer
  * @np_ifindex: index of the interface through which the peer is to be reached; 0 for any
  * @np_tos: type of service, 0 to 255; -1 for the device's default
- * @np_ack_timeout: 0 to 31: the adapter waits 4.096 us * 2^@np_ack_timeout for an acknowledgment;
- *	-1 for the default
+ * @np_ack_timeout: 1 to 31: the adapter waits 4.096 us * 2^@np_ack_timeout for an acknowledgment;
+ *	0: it waits without limit; -1: the default
  */
 struct rpcrdma_conn_path {
 	struct sockaddr_storage	np_src;

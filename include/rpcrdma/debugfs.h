@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* /sys/kernel/debug/rpcrdma: the counters, the memory of the server, a file for each transport of
- * the client and each connection of the server, and the knobs of fail.h.
+/* /sys/kernel/debug/rpcrdma: the counters, the memory budget of the server, a file for each
+ * transport of the client and each connection of the server, and the knobs of fail.h.
  */
 #ifndef RPCRDMA_DEBUGFS_H
 #define RPCRDMA_DEBUGFS_H

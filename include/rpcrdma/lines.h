@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Cache lines: a check at compile time. It is for structures with members that different
- * processors write: these members must be in different cache lines.
+ * Cache lines: checks at compile time that certain members of a structure are in different cache
+ * lines, because different processors write them.
  */
 #ifndef RPCRDMA_LINES_H
 #define RPCRDMA_LINES_H

@@ -62,8 +62,8 @@ struct rpcrdma_addr {
  * @pw_dst: addresses of the server
  * @pw_ndst: number of entries of @pw_dst in use; 0 if @pw_to is the only address
  * @pw_tos: type of service; -1 if the line has none
- * @pw_ack_timeout: an adapter waits 4.096 us * 2^@pw_ack_timeout for an acknowledgment;
- *	-1 if the line has none
+ * @pw_ack_timeout: the adapter waits 4.096 us * 2^@pw_ack_timeout for an acknowledgment, or
+ *	without limit if this is 0; -1 if the line has none
  *
  * Path I has source I and destination I. The shorter list begins again at its end.
  */

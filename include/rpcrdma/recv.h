@@ -113,8 +113,9 @@ struct rpcrdma_recv {
  * @rp_nwaiting: number of Receives on @rp_waiting
  * @rp_nheld: number of Receives that were filled and have not been given back yet, whether the
  *	owner or verbs/gather.c holds them
- * @rp_excess: number of Receives that the pool still has to lose: a Receive that is given back
- *	is then taken out of the pool instead of being posted again; changed under @rp_lock
+ * @rp_excess: number of Receives that the pool still has to lose. While it is not 0, a Receive
+ *	that is given back is taken out of the pool instead of being posted again; changed under
+ *	@rp_lock
  * @rp_spare: Receives that were taken out, until they are freed
  * @rp_all: all Receives, linked by rv_all
  * @rp_count: number of all Receives; read without a lock

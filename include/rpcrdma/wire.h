@@ -300,8 +300,9 @@ struct rpcrdma_hdr {
  * @RPCRDMA_BAD_LENGTH: the segment lengths of a chunk overflow; a Call is longer than is accepted;
  *	a segment of a Reply is longer than was offered; or in a Reply, data follows a segment
  *	that is not full
- * @RPCRDMA_BAD_POSITION: the position of a chunk or an item (rtx.h) is unaligned, beyond the
- *	message, or inside the one before it; or an item is empty, or includes XID or msg_type
+ * @RPCRDMA_BAD_POSITION: a Read chunk or an item (rtx.h) begins at an unaligned position, beyond
+ *	the message, or inside the chunk or item before it; or an item is empty, or begins in the
+ *	first 8 bytes of the message
  * @RPCRDMA_BAD_FORM: the message has a chunk that it must not have; or the chunk that it needs is
  *	missing or too short (G-01, G-09)
  * @RPCRDMA_BAD_XID: header and RPC message have different XIDs, or the RPC message that the server
