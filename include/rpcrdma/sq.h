@@ -3,7 +3,7 @@
  * The slots of a send queue, and the line of waiters for slots. A slot stands for one entry of
  * the queue. It is taken before a work request is posted, and released when the work request
  * is known to have completed. The entries for the keepalive's probe and for the drain marker
- * (%RPCRDMA_SQ_EXTRA) are no slots.
+ * (%RPCRDMA_SQ_EXTRA) are not slots.
  */
 #ifndef RPCRDMA_SQ_H
 #define RPCRDMA_SQ_H
