@@ -6,10 +6,11 @@
  * needed, and knows nothing about RPCs and connections.
  *
  * The head, pages and tail of an xdr_buf are not contiguous. So on most devices, a Long Call or
- * a Long Reply takes a region, and a segment, for each of the three. A server may report that it
- * accepts fewer segments (error SEGMENTS, version-two 5.3.3). Then the RPC is sent again with
- * chunks that describe a copy of the message. The copy is a list of whole pages, which takes
- * as few regions as possible, usually one. Copying is slow, but rarely necessary.
+ * a Long Reply takes at least one region for each of the three, and each region is a segment of
+ * the chunk. A server may report that it accepts fewer segments (error SEGMENTS, version-two
+ * 5.3.3). Then the RPC is sent again with chunks that describe a copy of the message. The copy is
+ * a list of whole pages, which takes as few regions as possible, usually one. Copying is slow, but
+ * rarely necessary.
  *
  * Operation
  *

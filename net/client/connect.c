@@ -9,10 +9,10 @@
  *
  * Operation
  *
- * sunrpc protects a transport with its send lock (XPRT_LOCKED). A task holds this lock while it
- * sends an RPC or closes the connection, and the worker while it connects. So two of these
- * tasks never use the connection at the same time. The connection (xr_conn) is a member of the
- * transport, and is set up anew for each attempt to connect.
+ * sunrpc protects a transport with its send lock (XPRT_LOCKED). This lock is held by a task that
+ * sends an RPC, by the connect worker, and by whoever closes the connection. So only one of them
+ * runs at a time. The connection (xr_conn) is a member of the transport, and is set up anew for
+ * each attempt to connect.
  *
  * Closing first drains and destroys the queue pair. From then on the server cannot
  * access the memory of an RPC, and no completion handler runs. Then regions, Sends and
@@ -138,7 +138,8 @@ static unsigned int xprt_rdma_memalloc_save(struct xprt_rdma *xr)
 }
 
 /* Called before sunrpc is told of the connection. Creates the resources with which RPCs can be
- * sent one at a time. So no more memory is needed to write dirty pages or to swap (I33).
+ * sent one at a time, so that dirty pages can be written, and pages swapped, when memory is short
+ * (I33).
  */
 static int xprt_rdma_reserve(struct xprt_rdma *xr)
 {
@@ -266,8 +267,8 @@ static bool xprt_rdma_ends_rpcs(int rc)
 }
 
 /* Connects by one of the transport's paths. If a path fails, the next one is tried at once, until
- * XPRT_RDMA_PATHS_TIME has passed. So an RPC does not wait for sunrpc's delay between two attempts
- * while another path may work.
+ * each path has been tried once, or XPRT_RDMA_PATHS_TIME has passed. So an RPC does not wait for
+ * sunrpc's delay between two attempts while another path may work.
  *
  * An error after which sunrpc ends RPCs is returned only if each path has failed with such an
  * error. A path that was not tried, or has failed with another error, may work later.
@@ -422,7 +423,8 @@ void xprt_rdma_close(struct rpc_xprt *xprt)
 		trace_xprt_rdma_close(xr, xr->xr_conn.cn_error);
 		/* If the server refused version 2, and the connection ended before a
 		 * Reply of version 1 came, do not try version 2 next time (version-two
-		 * 7.2; G-20).
+		 * 7.2; G-20), unless the server has spoken version 2 before (see
+		 * xprt_rdma_open_any()).
 		 */
 		if (xr->xr_fell_back && !xr->xr_window.wn_opened)
 			xr->xr_v1_only = true;
