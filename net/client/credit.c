@@ -14,10 +14,11 @@
  * transport_lock protects them, except the two cookies. connect_cookie changes only with the
  * send lock held.
  *
- *	xprt->cwnd		credits granted, minus credits of Calls whose RPCs were
- *				given up (wn_owed: the RPC ended before the Reply came),
- *				minus credits of groups beyond the first (wn_more), in
- *				units of RPC_CWNDSCALE. sunrpc changes cwnd only in
+ *	xprt->cwnd		credits granted, minus the first credits of Calls whose
+ *				RPCs were given up (wn_owed: the RPC ended before the Reply
+ *				came), minus all credits that Calls use beyond their first
+ *				(wn_more), but at least 0; in units of RPC_CWNDSCALE. Once
+ *				the transport exists, sunrpc changes cwnd only in
  *				xprt_adjust_cwnd(), which nobody calls for this transport
  *	xprt->cong		credits used by sunrpc's RPCs, one for each, in the same unit
  *	rqst->rq_cong		1 if this RPC has a credit
@@ -37,12 +38,13 @@
  *
  * sunrpc sets rq_connect_cookie when the RPC gets its slot, when it waits for a connection,
  * and when it has been sent. When the RPC begins to wait for its Reply, sunrpc compares the
- * two cookies, under queue_lock. sunrpc adds one to connect_cookie before it closes a
- * connection that is idle, or for which xprt_force_disconnect() was called.
+ * two cookies, under queue_lock. sunrpc adds one to connect_cookie before its work item
+ * xprt_autoclose() closes a connection, for example because the connection is idle, or because
+ * xprt_force_disconnect() was called.
  *
  * A Call that is a group (group.c) may have credits beyond its first. sunrpc does not know of
  * these credits, so cwnd is lowered as long as they are in use. The Call may also have
- * Receives beyond the first. These credits and Receives are taken together before anything
+ * Receives beyond the first. These credits and Receives are taken together before any part
  * of the Call is posted (I38). In general, they are returned together with the first credit, or
  * stay in use with it if the RPC is given up. But if the group cannot be built, or does not
  * fit the send queue, they are returned before the first credit. And when the Reply has come, the
@@ -221,7 +223,7 @@ static void xprt_rdma_credit_drop_extra_locked(struct xprt_rdma *xr,
  * xprt_rdma_credit_drop_extra - give back a Call's credits and Receives beyond the first,
  *	because the Call is not sent now
  * @xr: transport
- * @req: the Call; nothing of it was posted, and it keeps its first credit
+ * @req: the Call; no part of it was posted, and it keeps its first credit
  *
  * This wakes no RPC that waits for a credit. sunrpc does that later, when the Call returns its
  * first credit.
@@ -293,7 +295,7 @@ static void xprt_rdma_credit_owe(struct xprt_rdma *xr,
 }
 
 /* Frees the credits that a given-up RPC with this XID still uses. Returns false if there is no
- * such RPC, for example because a server has sent the Reply twice (RFC 8166 4.2.1): the first
+ * such RPC. For example, the server may have sent the Reply twice (RFC 8166 4.2.1), and the first
  * Reply has freed the credits.
  */
 static bool xprt_rdma_credit_repay(struct xprt_rdma *xr, u32 xid)

@@ -4,7 +4,7 @@
  *
  * The caller has decided to refuse the message, and this file only sends the answer. An error
  * that is sent instead of the Reply to a callback is not sent here, but in backchannel.c. Errors
- * that a server sends are handled in reply.c.
+ * that a server sends are handled in reply.c, or in negotiate.c until the version is settled.
  */
 #include "trace.h"
 #include "xprt_rdma.h"
