@@ -158,10 +158,10 @@ bool xprt_rdma_frwr_fence_ends(struct xprt_rdma_req *req)
  * @req: RPC, found by rr_inv_cqe
  * @wc: the completion, after xprt_rdma_frwr_fence_ends() returned true for it
  *
- * The failed work request is the last one of the chain. It is for the first region on rr_mrs,
- * because xprt_rdma_frwr_local_inv() puts the work request for each further region in front of
- * it. The region still exists, since regions are destroyed only after the queues. The
- * connection fails.
+ * This makes the connection fail, and traces the error with the region that was to be
+ * invalidated. The failed work request is the last one of the chain. It is for the first region on
+ * rr_mrs, because xprt_rdma_frwr_local_inv() puts the work request for each further region in
+ * front of it. The region still exists, since regions are destroyed only after the queues.
  *
  * Context: completion; or process, when the connection no longer has queues.
  */

@@ -88,8 +88,9 @@ void xprt_rdma_foreign_exit(void)
  * @ops: the functions; must stay valid until they have been unregistered
  *
  * Context: process; sleeps. The caller must hold a reference to this module.
- * Return: 0; %-EOPNOTSUPP if a function is missing that this module needs; %-EBUSY if functions
- *	are registered already. After an error, the caller must not unregister.
+ * Return: 0; %-EOPNOTSUPP if @ops is NULL, or lacks a function or a bit of nv_features that this
+ *	module needs; %-EBUSY if functions are registered already. After an error, the caller must
+ *	not unregister.
  */
 int rpcrdma_register_nvfs_dma_ops(struct nvfs_dma_rw_ops *ops)
 {
@@ -116,9 +117,9 @@ EXPORT_SYMBOL_GPL(rpcrdma_register_nvfs_dma_ops);
  *
  * The regions that were mapped with the functions are unmapped first. This may take as long as the
  * server takes to answer their RPCs, or until their connections are closed. If an RPC whose pages
- * were mapped with the functions must be sent again afterwards, it fails. The caller has to make
- * sure that no I/O with its pages begins any more: in an RPC that was never sent, they would be
- * taken for ordinary pages.
+ * were mapped with the functions must be sent again afterwards, it fails. But if an RPC with pages
+ * of the caller is sent for the first time afterwards, these pages are taken for ordinary pages. So
+ * the caller has to make sure that no such I/O is pending or begins later.
  *
  * Context: process; sleeps. Must not be called by a function that was registered.
  */
@@ -149,7 +150,7 @@ static void xprt_rdma_foreign_end(void)
 
 /**
  * xprt_rdma_foreign_has - does a page list have foreign pages?
- * @xdr: buffer whose pages exist
+ * @xdr: buffer, all of whose pages have been allocated
  *
  * Context: any.
  * Return: true if at least one page is foreign.
@@ -172,7 +173,7 @@ bool xprt_rdma_foreign_has(const struct xdr_buf *xdr)
 }
 EXPORT_SYMBOL_IF_KUNIT(xprt_rdma_foreign_has);
 
-/* Lets the registered functions map a region. Returns the result of nv_dma_map_sg_attrs(). */
+/* Lets the registered functions map a region. Returns as nv_dma_map_sg_attrs() (nvfs.h). */
 static int xprt_rdma_foreign_ask(struct xprt_rdma_mr *mr, int n)
 {
 	const struct nvfs_dma_rw_ops *ops = xprt_rdma_foreign_ops;
