@@ -15,8 +15,8 @@
  * is enough.
  *
  * Two send queue entries are reserved for each region when the RPC is sent. The entry for
- * its registration is released when the Send completes, and the entry for its invalidation
- * when the region returns to the pool.
+ * its registration is released together with that of the Send (send.c), and the entry for its
+ * invalidation when the region returns to the pool.
  */
 #include <linux/slab.h>
 #include <linux/sched/mm.h>
@@ -191,7 +191,7 @@ static struct xprt_rdma_mr *xprt_rdma_frwr_mr_get(struct xprt_rdma *xr,
  * @xr: transport with a new connection
  *
  * Further regions are created when they are needed. Regions are freed only with the
- * connection, so one RPC at a time can always be sent without allocating memory (I33).
+ * connection, so one RPC at a time can always be sent without allocating a region (I33).
  *
  * Context: process; sleeps. Send lock held.
  * Return: 0 or %-ENOBUFS.
@@ -240,8 +240,8 @@ static void xprt_rdma_frwr_hold(struct xprt_rdma_mr *mr)
 		get_page(sg_page(&mr->mr_sg[i]));
 }
 
-/* Can @sg follow @prev in the same region? If the device does not allow gaps (dc_sg_gaps), a
- * region may begin and end anywhere in a page, but all pages in between must be whole.
+/* Can @sg follow @prev in the same region? Unless the device allows gaps (dc_sg_gaps), a region
+ * may begin and end anywhere in a page, but all pages in between must be whole.
  */
 static bool xprt_rdma_frwr_fits(const struct xprt_rdma *xr,
 				const struct scatterlist *prev,
@@ -278,8 +278,8 @@ static int xprt_rdma_frwr_fill(struct xprt_rdma *xr, struct xprt_rdma_mr *mr,
 	return n;
 }
 
-/* Maps the pages of a region. Returns the number of mapped entries; -EIO if they are foreign pages
- * (foreign.c) that the device cannot access; -ENOBUFS.
+/* Maps the pages of a region. Returns the number of mapped entries; -EIO if some are foreign pages
+ * (foreign.c) and cannot be mapped; or -ENOBUFS if ordinary pages cannot be mapped.
  */
 static int xprt_rdma_frwr_map_sg(struct xprt_rdma_mr *mr, int n)
 {
@@ -362,8 +362,9 @@ static int xprt_rdma_frwr_map(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 		rc = xprt_rdma_frwr_register(mr, n, xid, remote_write, hold);
 		if (rc)
 			return rc;
-		/* Only some regions of the chunk have foreign pages (foreign.c); or another module
-		 * has registered or unregistered its functions since the first region was mapped.
+		/* Another module (foreign.c) has mapped some regions of the chunk, but not all:
+		 * only some have its pages, or it has registered or unregistered its functions
+		 * since the first region was mapped.
 		 */
 		if (offer->of_out.co_nsegs && mr->mr_foreign != foreign)
 			return xprt_rdma_foreign_error();
@@ -389,9 +390,9 @@ static int xprt_rdma_frwr_map(struct xprt_rdma *xr, struct xprt_rdma_req *req,
  *
  * Context: process; may sleep.
  * Return: 0; %-ENOBUFS if no region or DMA mapping is available; %-EMSGSIZE if the
- *	buffer takes too many regions; %-EIO if ib_map_mr_sg() fails, if the device cannot
- *	access foreign pages, or if only some of the pages are foreign. After an error the
- *	caller calls xprt_rdma_frwr_unmap_unposted().
+ *	buffer takes too many regions; %-EIO if ib_map_mr_sg() fails, if foreign pages
+ *	(foreign.c) cannot be mapped, or if another module has mapped only some of the
+ *	regions. After an error the caller calls xprt_rdma_frwr_unmap_unposted().
  */
 int xprt_rdma_frwr_map_pages(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 			     const struct xdr_buf *xdr, u32 position,

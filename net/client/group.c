@@ -77,8 +77,8 @@ static void xprt_rdma_group_bounds(struct xprt_rdma *xr,
 }
 
 /* Does the server have target segments (rtx.h), and does the Call have an item that is long enough
- * to be placed in them? If so, the server need not copy the item. So the item is placed even if
- * the Call fits inline (RTX-94).
+ * to be worth placing in them? If the item is placed, the server need not copy it. So it is placed
+ * even if the Call fits inline (RTX-94).
  */
 static bool xprt_rdma_group_spares_copy(const struct xprt_rdma *xr,
 					const struct xdr_buf *snd)
@@ -145,8 +145,8 @@ int xprt_rdma_group_plan(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 	struct rpcrdma_plan_rtx rtx;
 	int rc;
 
-	/* A Call that may be a group, and whose data is worth placing, is planned as a group at
-	 * once. Any other Call is first planned without groups.
+	/* A Call that may be a group, and whose data is worth placing, is planned with groups
+	 * from the start. Any other Call is first planned without groups.
 	 */
 	if (!xprt_rdma_group_spares_copy(xr, &req->rr_slot.rq_snd_buf) ||
 	    !xprt_rdma_group_may(xr, req)) {
@@ -188,8 +188,8 @@ struct xprt_rdma_group_out {
 	struct rpcrdma_layout		gu_layout;
 };
 
-/* Writes the header of a transmission (one Send of a group). Returns its length in bytes, or
- * a negative errno.
+/* Writes the header of a transmission (one Send of a group). Returns the length of the header in
+ * bytes, or a negative errno.
  */
 static int xprt_rdma_group_encode(const struct xprt_rdma_group_out *gu,
 				  const struct rpcrdma_buf *buf,
@@ -202,7 +202,7 @@ static int xprt_rdma_group_encode(const struct xprt_rdma_group_out *gu,
 }
 
 /* Copies @len bytes of the payload stream, from offset @offset on. The stream is the message
- * without the placed item.
+ * without the placed item and its roundup.
  */
 static int xprt_rdma_group_stream(const struct xprt_rdma_group_out *gu,
 				  u32 offset, u8 *to, u32 len)
@@ -335,8 +335,9 @@ static struct xprt_rdma_send *xprt_rdma_group_last(struct xprt_rdma_send *first)
  *
  * Context: process.
  * Return: number of bytes in the buffer of the first Send; %-EMSGSIZE if the Call does not fit
- *	its plan; %-ENOBUFS if pages cannot be mapped; %-EINVAL or %-EIO if the Call is
- *	malformed, or has more runs of pages than the Send has SGEs.
+ *	its plan; %-ENOBUFS if pages cannot be mapped; %-EIO if a Send has too few SGEs for the
+ *	pages, or the Call has fewer bytes than its length says; %-EINVAL if a header is not
+ *	valid.
  */
 int xprt_rdma_group_write(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 			  struct xprt_rdma_send *first)
