@@ -3,8 +3,9 @@
  * Client: the return of a transport to its first path (see struct xprt_rdma_paths).
  *
  * When the first path of a transport has failed, the transport connects by another path (paths.c).
- * This file finds out when the first path works again, and then closes the connection. sunrpc makes
- * the next connection by the first path. This file makes no connection that sunrpc uses.
+ * This file finds out when the first path works again, and then asks sunrpc to close the
+ * connection. The next connection is made by the first path. This file makes no connection that
+ * sunrpc uses.
  *
  * Operation
  *
@@ -14,13 +15,13 @@
  * transport would have to close a connection that works, only to try the first path. If the first
  * path still failed, all RPCs would have to wait until the attempt to connect ended.
  *
- * When a connection is closed before a Reply has come, the Call is sent again from another address.
- * An NFSv3 or NFSv4.0 server may not recognise such a Call, and may execute it twice. So before the
- * work item closes the connection, it takes the send lock, so that no further Call is sent, and
- * waits until all Replies have come. It does not wait for Replies to RPCs that were given up,
- * because these RPCs are not sent again. If the lock or the Replies take too long, the transport
- * keeps its path, and the work item tries again later. The time until the next attempt is then
- * doubled, up to 8 minutes, because each attempt delays the RPCs of the connection.
+ * If the connection were closed before a Reply came, the Call would be sent again by the first
+ * path, usually from another address. An NFSv3 or NFSv4.0 server may not recognise such a Call, and
+ * may execute it twice. So the work item first takes the send lock, so that no further Call is
+ * sent, and waits until all Replies have come. It does not wait for Replies to RPCs that were given
+ * up, because these RPCs are not sent again. If the lock or the Replies take too long, the
+ * transport keeps its path, and the work item tries again later. The time until the next attempt is
+ * then doubled, up to 8 minutes, because each attempt delays the RPCs of the connection.
  *
  * During a probe, the transport's own connection may break. The transport may then connect by its
  * first path, or by a path of another line of the table. So when the work item has the send lock,
@@ -98,8 +99,8 @@ static int xprt_rdma_home_probe(struct xprt_rdma *xr,
 }
 
 /* Tries to take the send lock. This may fail under load, because sunrpc passes the lock directly to
- * a task that waits in its queue. This polls, because sunrpc does not always wake a thread that
- * sleeps until the bit XPRT_LOCKED is clear.
+ * the next task that waits for it. The function polls, because sunrpc does not always wake a thread
+ * that sleeps until the bit XPRT_LOCKED is clear.
  */
 static bool xprt_rdma_home_lock(struct rpc_xprt *xprt)
 {

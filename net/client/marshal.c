@@ -8,13 +8,13 @@
  * This file decides about the form of a Call: its plan, its offers, and the changes that
  * earlier errors require. It never posts anything, and never takes or returns a Send.
  *
- * Without groups (see group.c), a Call is inline if it fits. If it does not fit, its page list may
- * go to a Read chunk. The conditions are that the upper layer has marked the page list as an
- * eligible item, that the rest of the Call then fits, and that the security flavor does not sign or
- * encrypt the item. Otherwise the whole Call goes to a Position Zero chunk. The Reply has three
+ * Without groups (see group.c), a Call is normally inline if it fits. If it does not fit, its page
+ * list goes to a Read chunk, provided that the upper layer has marked the page list as an eligible
+ * item, that the rest of the Call then fits, and that the security flavor does not sign or encrypt
+ * the item. Otherwise the whole Call goes to a Position Zero chunk. The Reply has three
  * corresponding forms: inline, with a Write chunk, or in a Reply chunk. The choice among these
- * depends on the size of the largest Reply that the upper layer expects. core/plan.c has the exact
- * rules.
+ * depends on the size of the largest Reply that the upper layer expects. Foreign pages (foreign.c)
+ * and earlier errors of the server change these choices: core/plan.c has the exact rules.
  */
 #include <linux/sunrpc/auth.h>
 #include <linux/sunrpc/xdr.h>
@@ -52,8 +52,8 @@ static u32 xprt_rdma_marshal_pad(const struct xprt_rdma *xr,
 	       xdr_pad_size(rcv->page_len) : 0;
 }
 
-/* Returns the length of the largest Reply: that of the upper layer's buffer, unless a test has
- * set a lower one. The test's limit is not used after an error that requires a Reply chunk.
+/* Returns the length of the largest Reply: that of the upper layer's buffer, or a lower limit that
+ * a test has set. The test's limit is not used after an error that requires a Reply chunk.
  */
 static u32 xprt_rdma_marshal_reply_max(const struct xprt_rdma_req *req)
 {
@@ -321,8 +321,9 @@ int xprt_rdma_marshal_register(struct xprt_rdma *xr, struct xprt_rdma_req *req)
 	req->rr_foreign = false;
 	rc = xprt_rdma_marshal_map_call(xr, req) ?:
 	     xprt_rdma_marshal_map_reply(xr, req);
-	/* In an earlier attempt, another module has mapped pages of this RPC, and has unregistered
-	 * its functions since (foreign.c). The pages themselves do not contain the data.
+	/* Another module has mapped pages of this RPC in an earlier attempt (foreign.c), but not in
+	 * this one. If nothing else has failed, the module has unregistered its functions. The RPC
+	 * must then fail, because the pages themselves do not contain the data.
 	 */
 	if (unlikely(foreign && !req->rr_foreign)) {
 		req->rr_foreign = true;
@@ -389,7 +390,8 @@ void xprt_rdma_marshal_call(const struct xprt_rdma *xr,
  * @send: Send to write the header to
  *
  * Context: any.
- * Return: length of the header in bytes; %-EMSGSIZE; or %-EINVAL.
+ * Return: length of the header in bytes; %-EMSGSIZE if it does not fit the Send; or %-EINVAL if
+ *	such a header must never be sent.
  */
 int xprt_rdma_marshal_encode(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 			     struct xprt_rdma_send *send)
@@ -413,7 +415,8 @@ int xprt_rdma_marshal_encode(struct xprt_rdma *xr, struct xprt_rdma_req *req,
  * 3.4.5.2).
  *
  * Context: any.
- * Return: length of the whole message in bytes; %-EMSGSIZE if it does not fit; %-EIO.
+ * Return: length of the whole message in bytes; %-EMSGSIZE if it does not fit the Send; or %-EIO
+ *	if the Call has fewer bytes than its length says.
  */
 int xprt_rdma_marshal_gather(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 			     struct xprt_rdma_send *send, u32 hdr_len)
