@@ -15,11 +15,12 @@
  * applies the result at once, because the next message may follow immediately. The answer
  * decides which version is used:
  *
- *	CONNPROP, or an error of version 2: version 2
- *	ERR_VERS, or ERR_CHUNK from a version 1 server that did not look at the version:
- *		version 1 on the same connection, at the cost of one round trip
- *	ERR_VERS with a range of versions that does not contain version 1: none; the
- *		connection is closed
+ *	CONNPROP, or an error of version 2 other than ERR_VERS: version 2
+ *	ERR_VERS whose range of versions contains version 1 or is missing, or ERR_CHUNK from a
+ *		version 1 server that did not look at the version: version 1 on the same
+ *		connection, at the cost of one round trip
+ *	ERR_VERS whose range of versions does not contain version 1: none; the connection is
+ *		closed
  *	no answer, or the connection is lost: the worker connects again with version 1
  *		and sets xr_v1_only
  *
@@ -73,9 +74,9 @@ MODULE_PARM_DESC(rdma_rtx,
  * @size: size in bytes that is configured
  *
  * Each Receive takes contiguous memory. If the last attempt to connect failed for lack of
- * memory, there may be no large contiguous pieces, so the Receives get at most
- * %XPRT_RDMA_NEGOTIATE_DEFAULT bytes. If the transport is used for swap, they get no more in any
- * case, so that not even the first attempt fails for lack of contiguous memory.
+ * memory, there may be no large contiguous pieces, so each Receive gets at most
+ * %XPRT_RDMA_NEGOTIATE_DEFAULT bytes. If the transport is used for swap, this maximum always
+ * applies, so that not even the first attempt needs large pieces.
  *
  * Context: process.
  * Return: size in bytes, at most @size.

@@ -14,9 +14,9 @@
  *
  * The transports with the same destination in a namespace are numbered: a new one gets the
  * lowest number that is free. For example, the connections of the first mount (nconnect) have the
- * numbers 0, 1, 2 and so on, and those of a further mount get the next numbers. The number
- * determines the first path of a transport. So all connections are divided evenly among the paths
- * (G-40).
+ * numbers 0, 1, 2 and so on, and those of a further mount get the next numbers. The number of a
+ * transport determines its first path, the one that it uses as long as all its paths work (see
+ * struct xprt_rdma_paths). So all connections are divided evenly among the paths (G-40).
  *
  * Apart from the table and the numbers, transports share nothing. Each transport finds out for
  * itself which of its paths work.
@@ -35,7 +35,9 @@
 #define XPRT_RDMA_PATHS_LINES	256u
 #define XPRT_RDMA_PATHS_LINE	2048u
 
-/* A C library or a shell may write a text to a file in /proc in pieces of this number of bytes. */
+/* A C library or a shell may split a text that it writes to /proc into pieces of this size, in
+ * bytes.
+ */
 #define XPRT_RDMA_PATHS_PIECE	1024u
 
 /* Number of bytes of a bad line that are printed */
@@ -134,9 +136,9 @@ static int xprt_rdma_line_create(struct list_head *lines, const char *text,
 	return 0;
 }
 
-/* Reads a line, and adds it to @lines. If the line has an error, prints the line, to show the
- * administrator where the error is. A namespace may belong to a container, so the rate of messages
- * is limited.
+/* Reads a line, and adds it to @lines. If the line has an error, prints the beginning of the line,
+ * to show the administrator which line it is. A namespace may belong to a container, so the rate of
+ * messages is limited.
  */
 static int xprt_rdma_line_read(struct list_head *lines, const char *text,
 			       size_t len)
