@@ -19,9 +19,9 @@
  * First the Reply is checked, and the result is stored in the slot. Then the RPC is fenced
  * (fence.c): the server's access to the RPC's memory is ended, by the server's Send With
  * Invalidate or by a local invalidation. If there is a local invalidation, its completion handler
- * does the rest. The inline part is copied, and the RPC completed, only after the fence
- * (invariant I2). After a malformed Reply, the RPC is fenced in the same way, and then ends
- * with an error (G-12).
+ * goes on with the Reply. The inline part is copied, and the RPC completed, only after the fence
+ * (invariant I2), and when no Send reads the RPC's pages any more (I39). After a malformed Reply,
+ * the RPC is fenced in the same way, and then ends with an error (G-12).
  *
  * After an error of version 2, another form of the Call may succeed. In that case the RPC is
  * not completed after the fence, but is sent again. sunrpc sends an RPC again if its
@@ -691,8 +691,9 @@ static void xprt_rdma_reply_dispatch(struct xprt_rdma *xr,
 		rpcrdma_count(client_bad_versions);
 		if (!rpcrdma_vers_marks_responses(xr->xr_vers))
 			break;
-		/* The message has another version than the connection, so its F_RESPONSE is
-		 * not known, nor which end has chosen the XID. The message is dropped.
+		/* The message has another version than the connection. So it is not known
+		 * whether it is a response, or which end has chosen its XID. The message is
+		 * dropped.
 		 */
 		trace_xprt_rdma_discard(&hdr, verdict);
 		goto out_stray;

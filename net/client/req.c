@@ -68,7 +68,7 @@ static struct xprt_rdma_req *xprt_rdma_req_make(gfp_t gfp)
  * xprt_rdma_req_reserve - create the first slot
  * @xr: transport that nobody uses yet
  *
- * With this slot, RPCs can be sent one at a time if there is no memory for more slots.
+ * With this slot, RPCs can be sent one at a time even if there is no memory for more slots.
  *
  * Context: process; sleeps.
  * Return: 0 or %-ENOMEM.
