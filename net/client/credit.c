@@ -11,8 +11,8 @@
  *
  * Credits use sunrpc's congestion control: the transport operations are
  * xprt_reserve_xprt_cong() and xprt_release_xprt_cong(). The following are sunrpc's variables.
- * transport_lock protects them, except the two cookies. connect_cookie changes only with the
- * send lock held.
+ * transport_lock protects them, except the two cookies. connect_cookie changes only while
+ * sunrpc's send lock (XPRT_LOCKED) is held.
  *
  *	xprt->cwnd		credits granted, minus the first credits of Calls whose
  *				RPCs were given up (wn_owed: the RPC ended before the Reply
@@ -136,7 +136,7 @@ void xprt_rdma_credit_grant(struct xprt_rdma *xr, u32 credit, bool error)
 }
 
 /**
- * xprt_rdma_credit_add_spare - count new spare Receives as free
+ * xprt_rdma_credit_add_spare - count new spare Receives (xr_spare) as free
  * @xr: transport
  * @recvs: number of Receives to add, which are already posted
  *

@@ -5,7 +5,7 @@
  * because it also shows why a connection ended. So a new connection may be set up while the
  * file is read: see rpcrdma_debugfs_conn().
  *
- * This code changes nothing, and never takes the send lock.
+ * This code changes nothing, and never takes the send lock (XPRT_LOCKED).
  */
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
