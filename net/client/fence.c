@@ -80,8 +80,8 @@ static u32 xprt_rdma_frwr_inv_handle(const struct xprt_rdma_mr *mr)
  *	connection has just removed them
  * @done: completion handler, which finds the RPC by rr_inv_cqe
  *
- * One chain has an invalidation for each region. The send queue works in order, so the
- * completion of the last invalidation shows that all of them have completed. xr_mr_lock
+ * One chain of work requests has an invalidation for each region. The send queue works in order,
+ * so the completion of the last invalidation shows that all of them have completed. xr_mr_lock
  * prevents xprt_rdma_frwr_destroy_all() from destroying the regions while the chain is being
  * built.
  *

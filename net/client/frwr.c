@@ -9,8 +9,8 @@
  *
  * A new connection has the regions that one RPC with the largest payload takes. When an RPC
  * needs a region and none is free, another one is allocated. Regions are freed only with the
- * connection. xprt_rdma_frwr_map_*() moves regions from the pool to the RPC, maps pages, and
- * fills in the chunk that is offered to the server. xprt_rdma_frwr_chain() puts the
+ * connection. xprt_rdma_frwr_map_*() moves regions from the pool (xr_mr_free) to the RPC, maps
+ * pages, and fills in the chunk that is offered to the server. xprt_rdma_frwr_chain() puts the
  * registrations in front of the Send, so that one chain of work requests, with one doorbell,
  * is enough.
  *
