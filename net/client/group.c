@@ -13,12 +13,12 @@
  * In base form, the memory of a message that is too long for one Send must be registered,
  * and the server has to access this memory by RDMA. With a group, neither is necessary. But a group
  * takes a credit and a Send for each transmission, and a Reply that is a group takes several
- * Receives. So the plan is made with the credits and Receives that are free at the moment. Then
- * this file takes everything that the plan asks for. If something is no longer free, the Call is
- * planned again in base form. No Call waits for further credits, Sends or Receives (RTX-78), so
- * there can be no deadlock. A group is planned only in certain cases: in base form, the Call would
- * have a Read chunk or a Reply chunk, or could not be sent at all, or the server would have to
- * copy its data.
+ * Receives. So the plan (core/plan.c) is made with the credits and Receives that are free at the
+ * moment. Then this file takes everything that the plan asks for. If something is no longer free,
+ * the Call is planned again in base form. No Call waits for further credits, Sends or Receives
+ * (RTX-78), so there can be no deadlock. A group is planned only in certain cases: in base form,
+ * the Call would have a Read chunk or a Reply chunk, or could not be sent at all, or the server
+ * would have to copy its data.
  *
  * Normally the message is copied into the Sends, so the Sends read no memory of the RPC. If the
  * Receives of the server have target segments, the data of a WRITE is sent to these segments,
@@ -55,8 +55,8 @@ static bool xprt_rdma_group_may(const struct xprt_rdma *xr,
 }
 
 /* Fills in the limits for a group, such as the credits and spare Receives that are free now.
- * Spare Receives are created when a Call first needs some. Before that, xr_spare_max of them
- * count as free.
+ * Spare Receives (xr_spare) are created when a Call first needs some. Before that, xr_spare_max of
+ * them count as free.
  */
 static void xprt_rdma_group_bounds(struct xprt_rdma *xr,
 				   const struct xprt_rdma_req *req,

@@ -17,11 +17,11 @@
  *
  * If the connection were closed before a Reply came, the Call would be sent again by the first
  * path, usually from another address. An NFSv3 or NFSv4.0 server may not recognise such a Call, and
- * may execute it twice. So the work item first takes the send lock, so that no further Call is
- * sent, and waits until all Replies have come. It does not wait for Replies to RPCs that were given
- * up, because these RPCs are not sent again. If the lock or the Replies take too long, the
- * transport keeps its path, and the work item tries again later. The time until the next attempt is
- * then doubled, up to 8 minutes, because each attempt delays the RPCs of the connection.
+ * may execute it twice. So the work item first takes sunrpc's send lock (XPRT_LOCKED), so that no
+ * further Call is sent, and waits until all Replies have come. It does not wait for Replies to RPCs
+ * that were given up, because these RPCs are not sent again. If the lock or the Replies take too
+ * long, the transport keeps its path, and the work item tries again later. The time until the next
+ * attempt is then doubled, up to 8 minutes, because each attempt delays the RPCs of the connection.
  *
  * During a probe, the transport's own connection may break. The transport may then connect by its
  * first path, or by a path of another line of the table. So when the work item has the send lock,
