@@ -5,8 +5,9 @@
  * xprt_rdma_marshal_retry(). The plan (core/plan.c) and the encoder (net/wire) use no pages,
  * regions or verbs, so they can be tested without a device.
  *
- * This file decides about the form of a Call: its plan, its offers, and the changes that
- * earlier errors require. It never posts anything, and never takes or returns a Send.
+ * This file decides about the form of a Call: its plan, the chunks that it offers to the server,
+ * and the changes that earlier errors require. It never posts anything, and never takes or returns
+ * a Send.
  *
  * Without groups (see group.c), a Call is normally inline if it fits. If it does not fit, its page
  * list goes to a Read chunk, provided that the upper layer has marked the page list as an eligible
@@ -159,7 +160,7 @@ static bool xprt_rdma_marshal_is_foreign(const struct xprt_rdma_req *req,
  * @send: Send that will carry the Call
  * @rtx: limits for groups (rtx.h); NULL if neither Call nor Reply may be a group
  *
- * This discards the offers and copies of an earlier attempt to send the Call.
+ * This discards the chunks and the copies (bounce.c) of an earlier attempt to send the Call.
  *
  * Context: process; may sleep.
  * Return: 0, and rr_plan is valid; %-EMSGSIZE if the Call fits no form; %-ENOBUFS if no
@@ -309,8 +310,8 @@ static int xprt_rdma_marshal_map_reply(struct xprt_rdma *xr,
  * @req: the Call, after xprt_rdma_marshal_plan()
  *
  * Context: process; may sleep.
- * Return: 0, and the offers are valid; or a negative errno as for
- *	xprt_rdma_frwr_map_pages(), and the caller then calls
+ * Return: 0, and the chunks of the Call (rr_read, rr_write) are valid; or a negative errno as
+ *	for xprt_rdma_frwr_map_pages(), and the caller then calls
  *	xprt_rdma_frwr_unmap_unposted().
  */
 int xprt_rdma_marshal_register(struct xprt_rdma *xr, struct xprt_rdma_req *req)

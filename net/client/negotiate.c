@@ -8,10 +8,10 @@
  *
  * Operation
  *
- * If version 2 is allowed, the first message on a connection is our CONNPROP, and no
- * other message is sent before the answer has come (version-two 7). The connect worker
- * waits for the answer, so sunrpc is told of the connection only after its version is
- * settled. rpcrdma_negotiate_answer() interprets the answer. The completion handler
+ * If version 2 is allowed, the first message on a connection is our CONNPROP, which announces
+ * our properties. No other message is sent before the answer has come (version-two 7). The
+ * connect worker waits for the answer, so sunrpc is told of the connection only after its
+ * version is settled. rpcrdma_negotiate_answer() interprets the answer. The completion handler
  * applies the result at once, because the next message may follow immediately. The answer
  * decides which version is used:
  *
