@@ -3,8 +3,9 @@
  * Client: Sends that gather: they read data directly from the pages of an RPC, so that the
  * data is not copied to the Sends' buffers.
  *
- * This file maps the pages of a placed item for the Sends of its group, and unmaps them. It
- * decides when the RPC may continue. It never posts a Send, and never looks at a Reply.
+ * This file maps the pages of a placed item for the Sends of its group, and unmaps them (rtx.h
+ * explains the terms). It decides when the RPC may continue. It never posts a Send, and never looks
+ * at a Reply.
  *
  * Operation
  *

@@ -2,8 +2,10 @@
 /*
  * Client: the table of paths of a network namespace, and the path of each transport.
  *
- * The administrator writes the table (/proc/sys/sunrpc/rdma_paths, see module/sysctl.c). This
- * file owns the lines of the table. core/paths.c parses a line, and chooses a path. This file never
+ * The administrator writes the table (/proc/sys/sunrpc/rdma_paths, see module/sysctl.c). A line has
+ * the paths to one destination, which is a server's address as mounts name it. A path is a local
+ * address or interface, together with an address of the server (struct rpcrdma_paths). This file
+ * owns the lines of the table. core/paths.c parses a line, and chooses a path. This file never
  * connects.
  *
  * Operation
