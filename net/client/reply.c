@@ -494,8 +494,8 @@ static void xprt_rdma_reply_assess(struct xprt_rdma *xr,
 }
 
 /* Applies the grant of a message. A connection begins with one credit. The first grant that
- * changes this must come with a valid Reply or with the answer to our CONNPROP. After that, an
- * error of version 1 may change the grant, too (G-15).
+ * changes this must come with a valid Reply, or with the answer to our CONNPROP (negotiate.c).
+ * After that, an error of version 1 may change the grant, too (G-15).
  */
 static void xprt_rdma_reply_credit(struct xprt_rdma *xr,
 				   const struct rpcrdma_hdr *hdr,
@@ -628,8 +628,9 @@ out_leave:
 	rpcrdma_send_cq_leave(conn);
 }
 
-/* Handles a message of version 2 that is not a response to an RPC: a message that must be answered
- * with an error, or a CONNPROP. Returns false if the message is a response to an RPC.
+/* Handles a message of version 2 that is not a response to an RPC: either a CONNPROP (see
+ * negotiate.c), or a message that must be answered with an error. Returns false if the message is a
+ * response to an RPC.
  */
 static bool xprt_rdma_reply_sort_v2(struct xprt_rdma *xr,
 				    const struct rpcrdma_hdr *hdr,
