@@ -15,7 +15,8 @@
  *
  *	Receive		for the Reply, before the Call is sent (RFC 8166 3.3.1)
  *	Send		with a buffer for the message
- *	plan		what is inline, in one Send or several, and what goes by RDMA
+ *	plan		what is inline, in one Send or several (a group: rtx.h), and what
+ *			goes by RDMA
  *	register	map the memory that the server accesses, and prepare its registration
  *	encode		the transport header
  *	gather		copy the inline parts into the Send, after the header
@@ -67,7 +68,9 @@ static int xprt_rdma_send_write(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 	return rc > 0 ? xprt_rdma_marshal_gather(xr, req, send, rc) : rc;
 }
 
-/* Takes all steps of sending one Call, in their order. Returns as xprt_rdma_send_request(). */
+/* Takes all steps of sending one Call, in their order. Returns 0 or a negative errno, see
+ * xprt_rdma_send_request().
+ */
 static int xprt_rdma_send_call(struct xprt_rdma *xr, struct rpc_rqst *rqst)
 {
 	struct xprt_rdma_req *req = xprt_rdma_req_from(rqst);
@@ -122,7 +125,7 @@ static bool xprt_rdma_send_is_fresh(const struct rpc_rqst *rqst)
  * @rqst: the RPC
  *
  * Context: process. Send lock held.
- * Return: true if the Reply has just come, or may still come in time.
+ * Return: true if the Reply or an error has just come, or the Reply may still come in time.
  */
 VISIBLE_IF_KUNIT bool xprt_rdma_send_is_awaited(struct xprt_rdma *xr,
 						struct rpc_rqst *rqst)
@@ -130,14 +133,14 @@ VISIBLE_IF_KUNIT bool xprt_rdma_send_is_awaited(struct xprt_rdma *xr,
 	struct xprt_rdma_req *req = xprt_rdma_req_from(rqst);
 	bool awaited;
 
-	/* While the Reply is being handled, the RPC is not completed yet, for example because
-	 * it is being fenced. It then counts as waiting.
+	/* An RPC whose Reply is still being handled counts as waiting. It is not completed yet,
+	 * for example because its regions are being invalidated.
 	 */
 	spin_lock(&xr->xr_send_lock);
 	awaited = req->rr_parked || !xprt_rdma_wait_is_over(req);
 	spin_unlock(&xr->xr_send_lock);
-	/* Either the Reply has just come and has completed the RPC; or an error or a malformed
-	 * Reply has come, and sunrpc will send this RPC again (rr_resend) or end it (rr_doomed).
+	/* Has the Reply just completed the RPC? Or has an error or a malformed Reply come, after
+	 * which sunrpc will send this RPC again (rr_resend) or end it (rr_doomed)?
 	 */
 	if (!awaited && (req->rr_resend || req->rr_doomed ||
 			 !test_bit(RPC_TASK_NEED_RECV,

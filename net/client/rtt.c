@@ -12,7 +12,8 @@
  * RPC of a Reply, it computes the time that has passed (rq_rtt). So the time that each Reply
  * took is known. xprt_rdma_rtt_is_news() compares this time with a limit (rt_ask), to find out
  * whether it may change the estimate. After the first Replies of a connection, few Replies change
- * it. The time that the answer to our CONNPROP took is always reported to core/rtt.c.
+ * it. The time that the answer to our CONNPROP (the client's first message in version 2) took is
+ * always reported to core/rtt.c.
  *
  * The connect worker writes the estimate first, before any message is sent. All later writers
  * hold the lock of the send completion queue (rpcrdma_send_cq_enter()).
@@ -30,8 +31,8 @@ MODULE_PARM_DESC(rdma_rtx_write_max,
 
 /**
  * xprt_rdma_rtt_choose - compute the maximum length of items that go by Sends (xr_write_max)
- * @xr: transport whose estimate of the round trip, or the server's announced properties, may
- *	have changed
+ * @xr: transport; its estimate of the round trip, or the properties that the server has
+ *	announced, may have changed
  *
  * Context: completion queue's workqueue; cq_mutex held.
  */

@@ -18,11 +18,11 @@
  * between them (RTX-40). After that, each of them is on the busy list by itself, since any of
  * them may be signaled.
  *
- * At least one Send in %RPCRDMA_SEND_BATCH is signaled, see xprt_rdma_send_signal(). The send
- * queue completes in order. So the completion of that Send also returns all Sends that were
- * posted before it, and releases the send queue entries of their chains. With siw, the buffer
- * of a large Send may be reused only after that Send's own completion. So a large Send is
- * always signaled (dc_unsignaled_max).
+ * At least one Send in %RPCRDMA_SEND_BATCH is signaled, see xprt_rdma_send_signal(). The send queue
+ * completes in order. So the completion of that Send also returns all Sends that were posted before
+ * it, and releases the send queue entries of their chains. With siw, the buffer of a large Send may
+ * be reused only after that Send's own completion. So with siw, a large Send is always signaled
+ * (dc_unsignaled_max).
  *
  * A completion is normally handled when the next message arrives (verbs/send_cq.c). If Sends or
  * entries are few, the completions that are in the queue are handled before the next message is
@@ -41,8 +41,8 @@
 #include "xprt_rdma.h"
 
 /* Upper bound on the send queue entries that one RPC with one Send takes: one for the Send, and
- * two for each region, to register and to invalidate it. There is a region for each segment
- * of at most two chunks; the bound allows for one more region.
+ * two for each region, to register and to invalidate it. An RPC has at most two chunks, and
+ * a region for each of their segments. The bound allows for one more region.
  */
 #define XPRT_RDMA_SLOTS_MAX	(1 + 2 * (2 * RPCRDMA_CLIENT_SEGS + 1))
 
@@ -87,7 +87,9 @@ static bool xprt_rdma_send_look_for_slots(struct xprt_rdma *xr, u32 slots)
 	return xprt_rdma_send_free_slots(xr) >= (int)slots;
 }
 
-/* A Send is ready if its buffer has been prepared for messages of lm_inline_send bytes. */
+/* A Send is ready if its buffer has been prepared for messages of lm_inline_send bytes. If there
+ * was no memory for that size, the buffer is smaller (xprt_rdma_send_prepare()).
+ */
 static bool xprt_rdma_send_is_ready(const struct xprt_rdma_send *send)
 {
 	return send->sn_wanted >=
@@ -138,7 +140,7 @@ static bool xprt_rdma_send_signal(struct xprt_rdma *xr,
 }
 
 /* Last step before a Send is posted: decides whether the Send is signaled. If the Send is the last
- * one that reads the pages of an RPC, also records that Sends read these pages.
+ * of a group whose Sends read the pages of an RPC, also records that Sends read these pages.
  */
 static void xprt_rdma_send_ready(struct xprt_rdma *xr,
 				 struct xprt_rdma_send *send,
@@ -181,11 +183,11 @@ static int xprt_rdma_send_post_locked(struct xprt_rdma_send *send,
 	return 0;
 }
 
-/* Called before a Call is posted that has waited for send queue entries (a parked Call). If
- * sunrpc has given up the RPC in the meantime, the RPC has no credit any more, and this returns
- * false. Otherwise the RPC begins to wait for its Reply, and this returns true. If sunrpc gives up
- * the RPC after that, the Call is sent nevertheless, and its credit stays in use until the Reply
- * comes (I18).
+/* Called before a parked Call (one that has waited for send queue entries) is posted. If sunrpc has
+ * given up the RPC in the meantime, the RPC has no credit any more, and this returns false.
+ * Otherwise the RPC begins to wait for its Reply, and this returns true. If sunrpc gives up the RPC
+ * after that, the Call is sent nevertheless, and its credit stays in use until the Reply comes or
+ * the connection ends (I18).
  */
 static bool xprt_rdma_send_claim(struct xprt_rdma *xr,
 				 struct xprt_rdma_req *req)
@@ -236,10 +238,10 @@ static bool xprt_rdma_send_has_room(const struct xprt_rdma_send *send,
 	return rpcrdma_sq_try(sq, xprt_rdma_send_slots(send), xr->xr_answers);
 }
 
-/* Called by rpcrdma_sq_serve() for a Call that has waited for send queue entries (a parked
- * Call), and has got them. Posts the Call. If its RPC was given up, does not post it;
- * xprt_rdma_send_forget() will free its Send. If posting fails, the connection is down; closing
- * it also drops the other parked Calls.
+/* Called by rpcrdma_sq_serve() for a Call that has waited for send queue entries (a parked Call),
+ * and has got them. Posts the Call, unless its RPC was given up: xprt_rdma_send_forget() will then
+ * give back its Send. If posting fails, the connection is down; closing it also drops the other
+ * parked Calls.
  */
 static void xprt_rdma_send_unpark_locked(struct rpcrdma_sq_waiter *waiter)
 {
@@ -299,8 +301,8 @@ static void xprt_rdma_send_wake(struct xprt_rdma *xr)
  * @xr: transport
  * @slots: number of entries
  *
- * If Calls wait for entries, and enough entries are free now, this posts these Calls. Implies a
- * full barrier.
+ * If Calls wait for entries, this posts as many of them, in their order, as the free entries are
+ * enough for. Implies a full barrier.
  *
  * Context: process or completion.
  */
@@ -317,7 +319,7 @@ void xprt_rdma_sq_release(struct xprt_rdma *xr, u32 slots)
 
 /* Moves @send, and all Sends that were posted before it, from the busy list to the free
  * list. Returns the number of send queue entries of these Sends and of their registrations. If
- * @send is the last of several Sends that read the pages of an RPC (pages.c), sets @gathers to
+ * @send is the last of a group whose Sends read the pages of an RPC (pages.c), sets @gathers to
  * this RPC, and otherwise to NULL.
  */
 static u32 xprt_rdma_send_retire(struct xprt_rdma *xr,
@@ -427,7 +429,8 @@ void xprt_rdma_sends_destroy(struct xprt_rdma *xr)
 
 /* Makes a Send ready: gives it a buffer of lm_inline_send bytes. If there is no memory for
  * such a buffer, the Send keeps its present buffer, or gets a small one, and Calls that do not
- * fit that buffer go by RDMA. So dirty pages can still be written, which frees memory.
+ * fit that buffer go by RDMA. So dirty pages can still be written, which frees memory. Returns
+ * -ENOBUFS if the Send has no buffer, and there is no memory even for a small one.
  */
 static int xprt_rdma_send_prepare(struct xprt_rdma_send *send, gfp_t gfp)
 {
@@ -634,8 +637,8 @@ static void xprt_rdma_send_put_last(struct xprt_rdma_send *send)
  * few, the group waits for entries (is parked) like any Call.
  *
  * Context: process; the caller holds no spinlock.
- * Return: true if there are entries for the Sends of the group, and for the regions that
- *	its RPC may have.
+ * Return: true if no Call waits for entries, and there are enough for the Sends of the group and
+ *	for the regions that its RPC may have.
  */
 bool xprt_rdma_send_fits(struct xprt_rdma *xr, const struct rpcrdma_plan *plan)
 {

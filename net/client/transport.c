@@ -148,8 +148,8 @@ static int xprt_rdma_enable_swap(struct rpc_xprt *xprt)
 }
 
 /* When swap is disabled, sunrpc calls this for all transports of the rpc_clnt. For a transport
- * that was added after swap was enabled, xprt_rdma_enable_swap() was not called. So its counter is
- * 0, and must not become negative.
+ * that was added after swap was enabled, xprt_rdma_enable_swap() was not called. So its counter may
+ * be 0, and must not become negative.
  */
 static void xprt_rdma_disable_swap(struct rpc_xprt *xprt)
 {

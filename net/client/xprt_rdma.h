@@ -74,13 +74,14 @@
 #define XPRT_RDMA_DEF_INLINE	4096u
 #define XPRT_RDMA_DEF_V2_INLINE	16384u
 
-/* Minimum time in jiffies from the start of an attempt to connect that fails to the start of the
- * next one. sunrpc doubles this time after each further failure, up to max_reconnect_timeout.
+/* If an attempt to connect fails, this is the minimum time in jiffies from its start to the start
+ * of the next attempt. sunrpc doubles this time after each further failure, up to
+ * max_reconnect_timeout.
  */
 #define XPRT_RDMA_REESTABLISH_MIN	(5 * HZ)
 
-/* Maximum times in jiffies. The first is for resolving a server's address, and again for resolving
- * the route to it. The second is for the server to accept a connection.
+/* Maximum times in jiffies. The first applies to each of two steps: resolving the server's address,
+ * and resolving the route to it. The second is for the server to accept the connection.
  */
 #define XPRT_RDMA_RESOLVE_TIMEOUT	(5 * HZ)
 #define XPRT_RDMA_CONNECT_TIMEOUT	(15 * HZ)
@@ -262,7 +263,8 @@ enum xprt_rdma_wait {
  *	(client/send.c); under xr_send_lock
  * @rr_bc_cookie: in a callback's slot, the connect_cookie of the connection on which the
  *	callback came
- * @rr_doomed: the Reply was an error or was malformed; the Call must never be sent again
+ * @rr_doomed: the RPC must fail, because its Reply was an error or was malformed; its Call must
+ *	never be sent again
  * @rr_foreign: another module has mapped pages of this RPC (client/foreign.c), now or in an earlier
  *	attempt to send the Call; changed by the task that sends the Call, cleared when the
  *	slot is freed
@@ -391,7 +393,7 @@ static inline bool xprt_rdma_wait_is_over(const struct xprt_rdma_req *req)
  * @cs_fixup: bytes of inline Replies that were copied to the pages or the tail of the
  *	receive buffer
  * @cs_hardway: bytes by which the buffers of slots have been enlarged
- * @cs_failed_marshals: attempts to build a Call that failed
+ * @cs_failed_marshals: failed attempts to build a Call
  * @cs_bad_replies: Replies that ended an RPC with an error
  * @cs_nomsg_calls: Calls sent as RDMA_NOMSG
  * @cs_recycled: regions destroyed with their connection
@@ -524,9 +526,8 @@ struct xprt_rdma_probe {
  *	Receives that the Call offered. From then on, no Call on this connection offers
  *	several Receives. Otherwise NFSv4.1 could get the same error again and again, because it
  *	repeats the operation as a new RPC.
- * @xr_write_max: a data item of a Call goes by Sends, and not by RDMA Read, if it has at most
- *	this many bytes and enough credits are free; 0 if no item goes by Sends. Written
- *	under cq_mutex.
+ * @xr_write_max: maximum length in bytes of the data item of a Call that is sent as a group
+ *	(rtx.h), and not with a Read chunk; 0 if there is no such Call. Written under cq_mutex.
  * @xr_sends: all Sends, an array
  * @xr_nsends: number of entries of @xr_sends
  * @xr_unsignaled: number of Sends since the last signaled one, under xr_send_lock
@@ -573,7 +574,7 @@ struct xprt_rdma {
 
 	char				xr_device[IB_DEVICE_NAME_MAX];
 
-	/* These are written whenever a Send is posted. */
+	/* The lock and the two lists are written whenever a Send is posted. */
 	spinlock_t			xr_send_lock ____cacheline_aligned_in_smp;
 	struct list_head		xr_send_free;
 	struct list_head		xr_send_busy;
@@ -587,8 +588,8 @@ struct xprt_rdma {
 	struct xprt_rdma_stats		xr_stats;
 	struct dentry			*xr_debugfs;
 
-	/* All members from here on are cleared when a connection begins. The first of them are
-	 * read for each RPC, and seldom written.
+	/* All members from here on are cleared when a connection begins. Those before
+	 * xr_unsignaled are seldom written, and some of them are read for each RPC.
 	 */
 	struct rpcrdma_client_sizes	xr_sizes ____cacheline_aligned_in_smp;
 	u32				xr_vers;
@@ -815,9 +816,7 @@ static inline bool xprt_rdma_credit_is_stuck(const struct xprt_rdma *xr)
 	       (!READ_ONCE(win->wn_more) || !READ_ONCE(xr->xr_xprt.cong));
 }
 
-/* Tells sunrpc that the Replies to all Calls sent so far will not come. Context: send lock
- * held.
- */
+/* Tells sunrpc that no Call sent so far will get a Reply any more. Context: send lock held. */
 static inline void xprt_rdma_credit_next_cookie(struct xprt_rdma *xr)
 {
 	xr->xr_xprt.connect_cookie++;
@@ -872,13 +871,13 @@ bool xprt_rdma_pages_await(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 void xprt_rdma_pages_fence(struct xprt_rdma *xr, struct xprt_rdma_req *req);
 void xprt_rdma_pages_end(struct xprt_rdma *xr);
 
-/* Are Sends posted that gather data from the pages of this RPC? */
+/* Do posted Sends gather data from the pages of this RPC? */
 static inline bool xprt_rdma_pages_are_sent(const struct xprt_rdma_req *req)
 {
 	return atomic_read(&req->rr_pages) != XPRT_RDMA_PAGES_OURS;
 }
 
-/* Called just before a Send is posted. If @send is the last of several Sends that read data
+/* Called just before a Send is posted. If @send is the last of a group whose Sends read data
  * directly from the pages of an RPC (client/pages.c), this records that Sends read these pages.
  */
 static inline void xprt_rdma_pages_sent(struct xprt_rdma_send *send)
@@ -921,7 +920,9 @@ static inline int xprt_rdma_foreign_error(void)
 	return -EIO;
 }
 
-/* Like xprt_rdma_foreign_try_map(), but calls nothing as long as no functions are registered. */
+/* Like xprt_rdma_foreign_try_map(), but returns 0 at once as long as no other module has registered
+ * functions that map its pages (client/nvfs.h).
+ */
 static inline int xprt_rdma_foreign_map(struct xprt_rdma_mr *mr, int n)
 {
 	if (!static_branch_unlikely(&xprt_rdma_foreign_on))
