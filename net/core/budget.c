@@ -9,24 +9,24 @@
  * account, because they are freed when the Call has been executed. All accounts together may hold
  * three quarters of the budget. The other quarter is left for these pages.
  *
- * The memory with which a connection begins is never refused. On the first connection of a client,
- * this memory does not count as borrowed. On the client's other connections it does. All further
- * memory counts as borrowed. What can be borrowed are the three quarters, less the memory that does
- * not count as borrowed.
+ * The memory with which a connection begins is never refused. On the connection on which a client
+ * first becomes known (svc_rdma_is_known()), this memory does not count as borrowed. On the
+ * client's other connections it does, once the client is known there. All further memory counts as
+ * borrowed. The three quarters can be borrowed, less the memory that does not count as borrowed.
  *
  * Division among clients: all connections of a client borrow together, so a client gets no more by
- * opening more of them. Half of what can be borrowed is divided equally among the known clients
- * (svc_rdma_is_known()). This share is set aside for each client, even if the client does not use
- * it. Three eighths are lent beyond the shares, to whoever asks first. The last eighth is left for
- * Sends, which are never refused (server/budget.c).
+ * opening more of them. Half of what can be borrowed is divided equally among the known clients.
+ * This share is set aside for each known client, even if the client does not use it. Three eighths
+ * are lent beyond the shares, to whoever asks first. The last eighth is left for Sends, which are
+ * never refused (server/budget.c).
  *
  * A client may borrow no more beyond its share than it leaves free of the three eighths. So one
- * client cannot exhaust them, and a few busy clients divide them about equally. When others
- * borrow or new clients connect, less is free, and a client may have more beyond its share than is
- * free. As soon as the client can, it gives back as much as makes these two amounts equal.
+ * client cannot exhaust them, and a few busy clients divide them about equally. When others borrow
+ * or new clients connect, less is free, and a client may have more beyond its share than is free.
+ * As soon as the client can, it gives back so much that these two amounts become equal.
  *
- * For example, N clients are connected, borrow one after the other, and give nothing back. The last
- * client still gets its share, which is at least half of what a client has borrowed on average.
+ * Even if the clients borrow one after the other and give nothing back, the last client still gets
+ * its share. This share is at least half of what a client has borrowed on average.
  *
  * Division among the connections of a client: what the client has borrowed and may still borrow is
  * divided into equal parts, one for each connection on which it is known. NFS spreads the Calls of
@@ -110,7 +110,9 @@ static u64 rpcrdma_account_lent(const struct rpcrdma_account *account)
 	return account->ba_held - account->ba_base;
 }
 
-/* Returns how many bytes a client has borrowed, or its share if that is larger. */
+/* Returns how many bytes a known client has borrowed, or its share if that is larger. Returns 0 for
+ * a client that is not known.
+ */
 static u64 rpcrdma_borrower_takes(const struct rpcrdma_borrower *borrower,
 				  u64 share)
 {
@@ -183,9 +185,8 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_account_open);
  * @budget: budget
  * @account: open account
  *
- * The first such account of a client gives the client a share, and what this account holds now does
- * not count as borrowed. When the client becomes known on another connection, all memory of that
- * account counts as borrowed.
+ * If the client is known on no other connection, it now gets a share, and what this account holds
+ * does not count as borrowed. Otherwise all memory of this account counts as borrowed from now on.
  *
  * Context: any; the caller serialises. Takes time in proportion to the number of clients.
  */
@@ -285,7 +286,7 @@ static u64 rpcrdma_budget_half(u64 more)
 }
 
 /* Returns how many bytes a known client should give back. It has too much if it has more beyond its
- * share than is free. Afterwards it has as much beyond its share as is free.
+ * share than is free. After giving back that many, it has as much beyond its share as is free.
  */
 static u64 rpcrdma_borrower_excess(const struct rpcrdma_budget *budget,
 				   const struct rpcrdma_borrower *borrower)
@@ -325,9 +326,10 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_account_room);
  * @budget: budget
  * @account: open account
  *
- * If its client has too much, an account gives back what it has beyond its part, but no more than
- * the client has to give back. If not, it gives back half of what it has beyond its part and beyond
- * what other connections of the client can borrow.
+ * The surplus of an account is what it has borrowed beyond its part (see the top of this file). If
+ * the client has to give back memory, the account gives back its surplus, but no more than the
+ * client has to give back. Otherwise, if the surplus is larger than what the client may still
+ * borrow, the account gives back half of the difference.
  *
  * Context: any; the caller serialises.
  * Return: number of bytes, at most what was borrowed.

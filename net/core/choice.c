@@ -16,9 +16,10 @@
  * the real round trip is only a fifth of the estimate. The estimate can be that far off if every
  * answer of the server was slow.
  *
- * If the estimate is %RPCRDMA_CHOICE_FAR or more, the costs are not compared: such a round trip
- * outweighs all of them, at any size (rtx.rst 6.1). Even 256 transmissions, the maximum of a
- * group, add little more time than such a round trip.
+ * If the estimate is %RPCRDMA_CHOICE_FAR or more, the costs are not compared. Such a round trip
+ * takes longer than the further transmissions of an item of any size normally add (rtx.rst 6.1).
+ * Even 256 transmissions, the maximum of a group, would add only slightly more time than the round
+ * trip takes.
  *
  * The choice does not depend on credits. If not enough credits are free when the Call is
  * sent, the Call takes base form, which is version 2 without the extension, see
@@ -81,7 +82,8 @@ static u32 rpcrdma_choice_continued(const struct rpcrdma_choice *choice)
 }
 
 /* Returns the length in bytes of the largest item whose transmissions beyond the first cost no more
- * than @gain nanoseconds together. Each carries @part bytes, and costs @cost nanoseconds.
+ * than @gain nanoseconds together. Each transmission carries @part bytes, and each one beyond the
+ * first costs @cost nanoseconds. The item must also fit the largest group.
  */
 static u64 rpcrdma_choice_worth(u64 gain, u64 cost, u32 part)
 {

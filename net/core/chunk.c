@@ -99,7 +99,7 @@ enum rpcrdma_verdict rpcrdma_lists_check_call(const struct rpcrdma_lists *lists,
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_lists_check_call);
 
 /**
- * rpcrdma_lists_check_items - check the length of a Call with items
+ * rpcrdma_lists_check_items - check the length of a Call with items (rtx.h)
  * @lists: the Call's lists
  * @items: the Call's items, which rpcrdma2_decode_group() has accepted together with @lists
  * @nitems: number of items
@@ -152,7 +152,7 @@ void rpcrdma_part_first(const struct rpcrdma_lists *lists, u32 body_len,
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_part_first);
 
 /**
- * rpcrdma_part_items - include items in a walk over the parts of a Call
+ * rpcrdma_part_items - include items (rtx.h) in a walk over the parts of a Call
  * @iter: the walk, from rpcrdma_part_first(), before its first step
  * @items: the Call's items, which rpcrdma2_decode_group() has accepted
  * @nitems: number of items
@@ -502,7 +502,7 @@ u32 rpcrdma_payload_body_len(const struct rpcrdma_payload *payloads, u32 n,
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_payload_body_len);
 
 /*
- * Compare one returned array of segments with its offer. Handles and offsets of the
+ * Compares one returned array of segments with its offer. Handles and offsets of the
  * returned array are not used (G-35). Data fills an array from its beginning (RFC 8166
  * 3.4.6), so no data may follow a segment that is not full. A server that does not
  * rewrite the lengths returns full segments, which are accepted (G-05). @total is 0 at
@@ -543,12 +543,12 @@ rpcrdma_chunk_check_returned(const struct rpcrdma_lists *lists,
  * @written: OUT: bytes returned in each of @writes; @nwrites entries
  * @reply_len: OUT: bytes returned in @reply
  *
- * The Write list must have as many chunks as were offered. Each chunk must have as many
- * segments as were offered, or none (G-05). If there is no Write list at all, nothing was
- * used: servers omit it when an RPC fails before its results are built. That is safe,
- * because such a Reply does not say that anything was written to our memory (RFC 8166 8.1). The
- * same holds for the Reply chunk (RFC 8166 4.3.3). The decoder has checked that an RDMA_NOMSG
- * has a Reply chunk.
+ * A Write list in the Reply must have as many chunks as were offered. Each chunk must have as many
+ * segments as were offered, or none (G-05). If the Reply has no Write list, the server has used
+ * none of the chunks: servers omit the list when an RPC fails before its results are built. Such a
+ * Reply can be accepted, because it does not say that anything was written to our memory (RFC 8166
+ * 8.1). The same holds for the Reply chunk (RFC 8166 4.3.3). The decoder has checked that an
+ * RDMA_NOMSG has a Reply chunk.
  *
  * Context: any; the buffer from which @hdr was decoded must still be valid.
  * Return: %RPCRDMA_OK; %RPCRDMA_BAD_COUNT if the numbers of chunks or segments are not

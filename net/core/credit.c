@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Credits: how many to advertise, and how many of those that a peer has granted are in use.
+ * Credits: how many to advertise, and how many of the credits that a peer has granted are in use.
  *
  * A credit stands for one Send of a Call, and for a Receive at the responder. Each Call in
  * flight uses one credit. A Call of several Sends also uses *further credits*, one for each Send
- * but one: it takes all of them at once or none, and never waits for them (RTX-78).
+ * after the first. It takes all of them at once or none, and never waits for them (RTX-78).
  *
  * The number of credits in use is the sum of three numbers. wn_owed is the number of Calls whose
  * RPCs were given up, but whose Replies have not come. wn_more is the number of further credits of
@@ -87,7 +87,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_window_grant_error);
  * rpcrdma_window_owe - the RPC of a Call in flight has been given up
  * @win: the window
  *
- * The peer does not know that the RPC was given up, and still executes the Call. So the
+ * The peer does not know that the RPC was given up, and may still execute the Call. So the
  * credit stays in use until the Reply arrives, or the connection ends (RFC 8166 3.3.1).
  *
  * Context: any; the caller serialises.

@@ -27,7 +27,8 @@
  *
  * When the grant is lowered, some messages with the old grant may have been made, but not posted.
  * To count these, each message has an age, 0 or 1. The age of new messages changes whenever the
- * grant is lowered. The grant is not lowered again while messages of the other age are not posted.
+ * grant is lowered. The grant is not lowered again until all messages of the previous age have been
+ * posted or dropped.
  */
 
 #include <linux/export.h>
@@ -138,7 +139,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_grant_close);
  *
  * Context: any; the caller serialises.
  * Return: true if it can be concluded now that the requester knows the smaller grant, and gn_bound
- *	has been lowered. The comment at the top of this file has the exception.
+ *	has been lowered. The comment at the top of this file describes an exception.
  */
 bool rpcrdma_grant_arrived(struct rpcrdma_grant *grant, u32 credits)
 {

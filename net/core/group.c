@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Groups: one RPC message in several transmissions.
+ * Groups: one RPC message in one or several transmissions (Sends). rtx.h explains the terms.
  *
  * A sender posts all transmissions of a group back to back, and its peer receives them in
  * this order or not at all. So a receiver has at most one group at a time. It assembles the group;
@@ -12,10 +12,10 @@
  * or to pass the message on, and what to answer. It allocates no memory, however a peer divides its
  * message (RTX-84).
  *
- * The answer to a broken group is sent when the last transmission of the group has arrived, or a
- * message that does not belong to the group. The answer returns the credits of all transmissions,
- * so their Receives must be posted again first (RTX-50). Numbers from a peer are compared with
- * limits before they are used. Sums that could overflow are computed in 64 bits.
+ * The answer to a broken group is sent when the last transmission of the group has arrived, or when
+ * a message has arrived that does not belong to the group. The answer returns the credits of all
+ * transmissions, so their Receives must be posted again first (RTX-50). Numbers from a peer are
+ * compared with limits before they are used. Sums that could overflow are computed in 64 bits.
  *
  * The rest of this file chooses forms: whether a Call may be sent as a group or takes base
  * form, which is version 2 without the extension, and which form its Reply takes.

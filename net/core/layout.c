@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Layouts: how a message is divided among the transmissions of a group, and where its items
- * are in the transmissions.
+ * are in the transmissions. rtx.h explains the terms.
  *
  * A receiver with target segments has announced the layout of its Receives: some bytes for header
  * and stream, and then segments for the data of items. A sender puts data where the segments
@@ -236,7 +236,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_layout_place);
  * bytes of data.
  *
  * Context: any.
- * Return: false if the whole message has been sent, or if the header leaves no room.
+ * Return: false if the whole message has been sent, or if the header leaves too little room.
  *
  * See RTX-43, RTX-44, RTX-56, RTX-57 of rtx.rst.
  */
@@ -279,8 +279,9 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_layout_next);
  * @most: maximum number of transmissions
  *
  * Context: any. The work is bounded by @most.
- * Return: number of transmissions; or 0 if it would be more than @most, or if the first has no
- *	room for the first 8 bytes of the stream. The message then takes base form.
+ * Return: number of transmissions; or 0 if the message cannot be divided into @most or fewer, for
+ *	example because the first has no room for 8 bytes of the stream. The message then takes
+ *	base form.
  */
 u32 rpcrdma_layout_count(const struct rpcrdma_layout *layout, u32 most)
 {

@@ -2,9 +2,9 @@
 /*
  * Negotiation: what a client concludes from the first answer on a connection.
  *
- * A client that speaks version 2 begins with a CONNPROP. The answer settles the version
- * for the life of the connection (version-two 7.3). The caller handles the case that no
- * answer arrives, or that the connection is lost.
+ * A client that speaks version 2 begins with a CONNPROP, a message with its properties. The answer
+ * settles the version for the life of the connection (version-two 7.3). The caller handles the case
+ * that no answer arrives, or that the connection is lost.
  *
  * See version-two 7; G-11, G-17, G-20.
  */

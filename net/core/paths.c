@@ -13,7 +13,7 @@
  * Connection K of a destination begins with path K modulo the number of paths. If that path fails,
  * the connection takes another one. Which one comes next depends on K, too, so that the load of a
  * failed path is divided among the paths that work. A path that has failed is avoided for a minute
- * (G-40). The caller has the clock.
+ * (G-40). The caller supplies the current time.
  */
 
 #include <linux/errno.h>
@@ -37,8 +37,9 @@ struct rpcrdma_word {
 	size_t		wd_len;
 };
 
-/* Takes the first word out of @rest. The word ends at one of the bytes @ends, which is taken,
- * too. Returns true if there was such a byte, so that another word follows.
+/* Takes the first word out of @rest. The word ends before the first byte of @rest that is one of
+ * @ends, and this byte is taken, too. If @rest has no such byte, the word is all of @rest. Returns
+ * true if there was such a byte, so that another word follows.
  */
 static bool rpcrdma_word_cut(struct rpcrdma_word *rest, const char *ends,
 			     struct rpcrdma_word *word)
@@ -327,11 +328,12 @@ void rpcrdma_path_fail(struct rpcrdma_path_state *state, u32 path, u64 now)
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_path_fail);
 
 /**
- * rpcrdma_path_again - when to try to return to a path that works
+ * rpcrdma_path_again - when to try again to return to the first path (rpcrdma_path_home())
  * @failed: number of attempts that were given up: Replies did not come in time, or the send
  *	lock was not free in time
  *
- * Each attempt stops the RPCs of the connection for a moment. So the attempts become rarer.
+ * Each attempt delays the RPCs of the connection. So after each one that was given up, the time is
+ * doubled, up to a maximum.
  *
  * Context: any.
  * Return: time in seconds until the next attempt.

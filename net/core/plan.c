@@ -2,23 +2,24 @@
 /*
  * Plans: which form the Call and the Reply of an RPC take.
  *
- * The requester chooses both forms before anything is registered, because in version 1 it
- * cannot provide more room later (RFC 8166 4.3.3). The responder then chooses among the
- * forms that it was offered. Both decisions depend only on lengths. The length of the header is
- * computed from the chunks of the message, and is not a fixed maximum (RFC 8166 3.5). This
- * file does not use pages, memory regions or work requests.
+ * The requester chooses both forms before anything is registered, because in version 1 it cannot
+ * provide more room later (RFC 8166 4.3.3). The responder then chooses among the forms that it was
+ * offered. Both decisions depend on lengths, limits and a few flags, and not on the content of a
+ * message. The length of the header is computed from the chunks of the message, and is not a fixed
+ * maximum (RFC 8166 3.5). This file does not use pages, memory regions or work requests.
  *
  * Forms are tried in this order: inline, inline with one item taken out, everything by RDMA
  * (RFC 8166 3.5.1, 3.5.3). The first is the cheapest, and the last is possible for the longest
  * messages. Apart from an item that is taken out, a message is never sent partly inline and
  * partly by RDMA (RFC 8166 3.5.3).
  *
- * With a peer that has the round-trip extension, a message may be sent as a group of one or
- * several transmissions. A Call needs a free credit for each of them, and a Reply needs a free
- * Receive for each (RTX-78, RTX-98). A group is tried after inline and before chunks. But if a
- * group saves the peer from copying a large item, it is tried before inline, even if it has
- * only one transmission. When the plan is made, the caller takes the credits and Receives for
- * it. If they are no longer free, the caller plans again without groups.
+ * With a peer that has the round-trip extension, a message may be sent as a group of one or several
+ * transmissions. A Call needs a free credit for each of them, and a Reply needs a free Receive for
+ * each (RTX-78, RTX-98). For a Call, a group is tried after inline and before chunks. But if a
+ * group saves the peer from copying a large item, it is tried before inline, even if it has only
+ * one transmission. For a Reply, a group is tried after a Write chunk and before a Reply chunk.
+ * When the plan is made, the caller takes the credits, Receives and Sends for it. If some of them
+ * are not available, the caller plans again without groups.
  */
 
 #include <linux/errno.h>
@@ -94,10 +95,11 @@ static bool rpcrdma_plan_reply_group(const struct rpcrdma_limits *limits,
 }
 
 /*
- * Choose the first of these that is enough for the largest Reply (RFC 8166 4.3.3): one Receive, a
- * Write chunk, several Receives, a Reply chunk. After some errors a Reply chunk is required
- * (pa_reply_chunk). A Call never has both a Write chunk and a Reply chunk: Linux clients do not
- * send both, so deployed servers may never have been tested with both.
+ * Chooses the first of these that is enough for the largest Reply (RFC 8166 4.3.3): one Receive, a
+ * Write chunk, several Receives, a Reply chunk. One Receive is not possible if the result goes to
+ * foreign pages (plan.h). After some errors a Reply chunk is required (pa_reply_chunk). A Call
+ * never has both a Write chunk and a Reply chunk: Linux clients do not send both, so deployed
+ * servers may never have been tested with both.
  */
 static enum rpcrdma_reply_form
 rpcrdma_plan_reply(const struct rpcrdma_limits *limits,
