@@ -258,8 +258,8 @@ bool rpcrdma_part_next(struct rpcrdma_part_iter *iter,
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_part_next);
 
-/* Does a credential of @len bytes at @cred protect the arguments of the Call? Also returns true
- * if the credential is too short to tell.
+/* Does the credential of @len bytes at @cred say that the arguments of the Call are protected? Also
+ * returns true if the credential is too short to tell.
  */
 static bool rpcrdma_cred_wraps(u32 flavor, const u8 *cred, u32 len)
 {
