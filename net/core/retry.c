@@ -2,18 +2,19 @@
 /*
  * Retrying: what a requester changes in a Call after an error of version 2.
  *
- * Five of the errors mean that the Call could succeed in another form, because it had too
- * many chunks, too many segments or too little room. It is then sent again with the same
- * XID, so a server that has already executed the Call answers from its reply cache (G-23).
- * There is one remedy for each of these five errors, and it is tried once for an RPC. The
- * errors that reject a Call in the form of the round-trip extension have one remedy in
- * common: base form, which is version 2 without the extension (RTX-88, RTX-89). So with six
- * remedies, an RPC is sent at most seven times, whatever errors a server sends.
+ * Five of the errors mean that the Call could succeed in another form: it had too many chunks, a
+ * chunk had too many segments, or the room for the Reply was too small. The Call is then sent
+ * again with the same XID, so a server that has already executed it answers from its reply cache
+ * (G-23). There is one remedy for each of these five errors, and it is tried at most once for an
+ * RPC. The errors that reject a Call in the form of the round-trip extension have one remedy in
+ * common: base form, which is version 2 without the extension (RTX-88, RTX-89). So there are six
+ * remedies, and an RPC is sent again at most six times because of errors, whatever a server sends.
  *
- * The numbers in an error have to make sense. A chunk size that the server asks for must be
- * larger than the Call offered, and no larger than the upper layer has room for. A maximum
- * number of segments must not be 0, and must be smaller than the number of segments in that chunk
- * of the Call that has the most. Otherwise the RPC ends, because another form would not help.
+ * The numbers in an error have to make sense. A chunk size that the server asks for must be larger
+ * than the chunk in the Call, if there was one, and no larger than what the upper layer has room
+ * for. A maximum number of segments must not be 0, and must be smaller than the number of segments
+ * in that chunk of the Call that has the most. Otherwise the RPC ends, because another form would
+ * not help.
  *
  * See version-two 5.3.3; G-14, G-23.
  */
@@ -53,8 +54,8 @@ static bool rpcrdma_retry_segments(struct rpcrdma_retry *retry, u32 max,
 	return max && max < args->rg_segs;
 }
 
-/* The Write chunk was too small. A Call has only one, so its number in the error is 1, or 0 if
- * the server does not tell the number (version-two 5.3.3).
+/* The Write chunk was too small. Our client's Calls have at most one, so its number in the error
+ * is 1, or 0 if the server does not tell the number (version-two 5.3.3).
  */
 static bool rpcrdma_retry_write_len(struct rpcrdma_retry *retry, u32 index,
 				    u32 needed,
@@ -65,9 +66,9 @@ static bool rpcrdma_retry_write_len(struct rpcrdma_retry *retry, u32 index,
 	       needed > args->rg_write_len && needed <= args->rg_write_max;
 }
 
-/* The Reply fits neither a Receive nor the Reply chunk. If a Write chunk was offered,
- * either the rest of the Reply was too long, or the server accepts no Write chunks
- * (version-two 5.3.3). A Reply chunk for the whole Reply helps in both cases.
+/* The Reply does not fit into what the Call offered for it: Receives and perhaps chunks. If a
+ * Write chunk was offered, either the rest of the Reply was too long, or the server accepts no
+ * Write chunks (version-two 5.3.3). A Reply chunk for the whole Reply helps in every case.
  */
 static bool rpcrdma_retry_reply_len(struct rpcrdma_retry *retry, u32 needed,
 				    const struct rpcrdma_retry_args *args)
@@ -117,7 +118,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_retry_ends_rtx);
  * rpcrdma_retry - can an RPC be sent again after an error?
  * @retry: IN: what earlier errors of this RPC require; OUT: if true is returned, also what
  *	this error requires
- * @hdr: header of the error, in a layout that could be parsed
+ * @hdr: header of the error, as decoded
  * @args: what the Call offered
  *
  * Context: any.
@@ -139,7 +140,7 @@ bool rpcrdma_retry(struct rpcrdma_retry *retry, const struct rpcrdma_hdr *hdr,
 	if (hdr->hd_err > RPCRDMA2_ERR_SYSTEM ||
 	    retry->ry_tried & (1u << hdr->hd_err))
 		return false;
-	/* The remedies below use base form (RTX-88). */
+	/* If the Call was a group, the remedies below also use base form (RTX-88). */
 	next.ry_base = retry->ry_base || args->rg_rtx;
 	next.ry_tried |= (1u << hdr->hd_err);
 

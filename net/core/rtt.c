@@ -3,18 +3,18 @@
  * The round trip of a connection: an estimate, from the time that answers take.
  *
  * No answer comes sooner than the network allows. So every measured time is the round trip
- * and something more: a server's thread has to wake up or waits for a disk, a message waits in
- * a queue, or a packet is lost. The shortest time has the least of these. So a short time is
+ * and some delay: a server's thread has to wake up or waits for a disk, a message waits in
+ * a queue, or a packet is lost. The shortest time contains the least delay. So a short time is
  * believed at once, and a single long time never.
  *
  * There are two kinds of answers. Software of the peer has to answer a connection request, a
- * CONNPROP or a Call, and may take any time. So the time of such an answer never raises the
- * estimate. A probe of the keepalive is answered by the peer's adapter. The answer to a probe may
- * be late, too, because the probe was queued behind data or was lost once. But if several probes
- * in a row are late, and no answer was quick between them, the round trip has become longer. The
- * estimate is then raised to the time of the quickest of these probes, and at most doubled. An
- * idle processor that wakes up slowly has the same effect as a longer round trip, and the next
- * quick Reply lowers the estimate again.
+ * CONNPROP (version 2) or a Call, and may take any time. So the time of such an answer never
+ * raises the estimate. A probe of the keepalive is answered by the peer's adapter. The answer to a
+ * probe may be late, too, because the probe was queued behind data or was lost once. But if
+ * several probes in a row are late, and no answer was quick between them, the round trip has
+ * become longer. The estimate is then raised to the time of the quickest of these probes, and at
+ * most doubled. An idle processor that wakes up slowly has the same effect as a longer round trip,
+ * and the next quick Reply lowers the estimate again.
  *
  * A busy connection is not probed. If its round trip becomes longer, the estimate does not
  * change, and is then too low. The next connection begins with a new estimate.

@@ -45,10 +45,10 @@
 
 /*
  * A server's send queue has room for three transfers of the largest size, and for the
- * Replies to half of the Calls. Every slot has room for all SGEs, so the queue is a large part of
- * the memory of an idle connection. Three transfers of a megabyte keep a wire of 100 Gbit/s
- * busy for 250 microseconds, and 64 Replies of 4 KB keep it busy for 20 more. Refilling the
- * queue takes much less time.
+ * Replies to half of the Calls. Every slot has room for the maximum number of SGEs, so the queue is
+ * a large part of the memory of an idle connection. Three transfers of a megabyte keep a wire of
+ * 100 Gbit/s busy for 250 microseconds, and 64 Replies of 4 KB keep it busy for 20 more. Refilling
+ * the queue takes much less time.
  */
 #define RPCRDMA_SERVER_TRANSFERS	3u
 #define RPCRDMA_SERVER_CALLS_PER_SEND	2u
@@ -63,11 +63,11 @@
 /* An RDMA Read to a region takes a registration, the Read, and an invalidation */
 #define RPCRDMA_WRS_PER_READ_MR		(RPCRDMA_WRS_PER_MR + 1u)
 
-/* Every device can register pages of this size, in bytes */
+/* Size in bytes of pages that every device can register */
 #define RPCRDMA_SIZE_PAGE		4096u
 
-/* Receives are posted in batches of a quarter of the connection's Receives, rounded down. So if a
- * connection has at most this number of Receives, each is posted by itself.
+/* If a connection has at most this number of Receives, each is posted by itself: see
+ * rpcrdma_size_recv_batch().
  */
 #define RPCRDMA_RECVS_SINGLE		7u
 
@@ -269,8 +269,8 @@ static u32 rpcrdma_size_client_wrs(const struct rpcrdma_client_sizes *sizes)
  * Send queue: for every request a Send, and a registration and an invalidation for each of
  * its regions; a Send for the answer to every callback; the drain marker and a probe of the
  * keepalive. Most requests do not take that much, and slots are counted when they are used.
- * So a shorter queue is enough if it has a slot for the Send of each request, and slots for the
- * regions of one RPC of the largest size.
+ * So a shorter queue is enough if it has slots for the Send of each request, for the regions of
+ * one RPC of the largest size, for the answers to callbacks, for the marker and for the probe.
  *
  * Receive queue: a Receive for each Reply and each callback, one batch that waits to be
  * posted, %RPCRDMA_RECV_SPARE for messages of version 2 that take no credit, and the drain
@@ -393,8 +393,9 @@ static u32 rpcrdma_size_server_wrs(const struct rpcrdma_device_caps *caps,
  * largest payload; and one more for each of the %RPCRDMA_CLIENT_SEGS segments that a client
  * may split one of these transfers into. A megabyte covers up to 257 pages of 4 KiB, which
  * take 9 work requests of 30 SGEs. So 128 Calls and 16 callbacks take 64 + 16 + 2 + 3 * 9 +
- * 16 = 125 slots. Calls share the queue, and wait when it is full, so a shorter queue is
- * enough, if the callbacks, one Send and one transfer fit.
+ * 16 = 125 slots. Calls share the queue, and wait when it is full. So a shorter queue is
+ * enough if it has room for the callbacks, for the marker, for the probe, for the Send of one
+ * Reply, and for one transfer.
  *
  * Regions: %RPCRDMA_SERVER_READ_MRS, if dc_read_mrs is set. Calls share the regions, and
  * wait until enough are free. The send queue is long enough for a Call that takes all of them,

@@ -7,8 +7,8 @@
  *
  * Vectors whose processors are in the same NUMA node are a group. Connections are divided equally
  * among the groups, however many vectors a group has, because a server with a pool of threads for
- * each node normally has as many threads in each. In a group, connections are divided equally among
- * the vectors.
+ * each node normally has equally many threads in all pools. In a group, connections are divided
+ * equally among the vectors.
  *
  * This file does not know where a vector's interrupt is handled, or why a vector is unwanted: see
  * verbs/vector.c. See G-43.
@@ -22,7 +22,10 @@
 
 #include <rpcrdma/spread.h>
 
-/* Returns the rank of a vector; less is better. Numbers of connections are far below 2^31. */
+/* Returns the rank of a vector: the vector with the lowest rank is the best. The numbers of
+ * connections (of the group, and of the vector) fit into their parts of the rank, because they are
+ * far below 2^31.
+ */
 static u64 rpcrdma_spread_rank(const struct rpcrdma_cv *cvs, u32 count, u32 v)
 {
 	u64 unwanted = cvs[v].cv_group == RPCRDMA_CV_UNWANTED, conns = 0;
