@@ -149,7 +149,9 @@ struct rpcrdma_sysctl_net {
 
 static unsigned int rpcrdma_sysctl_net_id;
 
-/* A write changes only the destinations that occur in it. The offset of the write is ignored. */
+/* rdma_paths, the table of paths (admin.rst, Several paths). A write changes only the lines
+ * whose server (or "default") occurs in it. The offset of the write is ignored.
+ */
 static int rpcrdma_sysctl_paths(rpcrdma_ctl_table *table, int write,
 				void *buffer, size_t *lenp, loff_t *ppos)
 {
@@ -217,8 +219,8 @@ int rpcrdma_sysctl_init(void)
 {
 	int rc = -ENOMEM;
 
-	/* In some kernels, such as 6.12, the table that register_sysctl_sz() and
-	 * register_net_sysctl_sz() take is not const. They do not modify the table.
+	/* In some kernels, such as 6.12, register_sysctl_sz() and register_net_sysctl_sz() take a
+	 * table that is not const. But they do not modify it, so it can be cast.
 	 */
 	rpcrdma_sysctl_client_header =
 		register_sysctl_sz("sunrpc", (void *)rpcrdma_sysctl_client,
