@@ -353,8 +353,8 @@ static int svc_rdma_conn_create_qp(struct svc_rdma_xprt *sx)
 /* The maximum number of work requests that a device reports is often valid only for work
  * requests of one SGE. With more SGEs, the device refuses a send queue of that length
  * (mlx5), and does not tell which length it would accept. So as long as the error may have this
- * cause, try again with half the number of credits, on which the queue depths depend. The number
- * does not become less than SVC_RDMA_REQUESTS_MIN.
+ * cause, try again with half the number of credits, on which the queue depths depend. Give up if
+ * half the number is less than SVC_RDMA_REQUESTS_MIN.
  */
 static int svc_rdma_conn_create_queues(struct svc_rdma_xprt *sx)
 {

@@ -27,10 +27,10 @@
  * fails. If rpc_create() failed instead, nfsd's error path would use its struct
  * nfsd4_conn. nfsd frees this structure when a connection is lost, so it may be freed already.
  *
- * rpciod sends the callbacks, and must not wait for this client. So if there is no Send context
- * or no send queue slot, sunrpc is told to send the RPC later. Like an inline Reply, the message
- * is copied into the buffer of a Send context. So a retransmission never touches the buffer of
- * an earlier attempt.
+ * rpciod sends the callbacks, and must not wait for the client. So if there is no Send context or
+ * no send queue slot, sunrpc is told to send the RPC later. Like an inline Reply, the message is
+ * copied into the buffer of a Send context. So a retransmission never touches the buffer of an
+ * earlier attempt.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -152,7 +152,9 @@ static int svc_rdma_bc_prepare(struct svc_rdma_send *send,
 	if (len < 0)
 		return len;
 	if (!rpcrdma_sq_try(&conn->cn_sq, 1, 0)) {
-		/* Sends that have completed hold slots until their completions are handled. */
+		/* Sends that have completed hold slots until their completions are handled. So make
+		 * cq_work handle these completions now (verbs/send_cq.c).
+		 */
 		rpcrdma_send_cq_watch(conn);
 		return -ENOBUFS;
 	}
@@ -317,7 +319,7 @@ static void svc_rdma_bc_setup_xprt(struct rpc_xprt *xprt,
 	xprt->xprt_class = &svc_rdma_bc_class;
 	xprt->ops = &svc_rdma_bc_ops;
 	xprt->timeout = &svc_rdma_bc_timeout;
-	/* A callback must fit one Receive of the client, and its Reply one of ours
+	/* A callback must fit into one Receive of the client, and its Reply into one of ours
 	 * (rfc5666bis 8.3.3).
 	 */
 	xprt->max_payload = min(limits->lm_inline_send, limits->lm_inline_recv) -

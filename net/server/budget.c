@@ -4,18 +4,18 @@
  * limits this memory (the parameter server_memory). Receives and Sends get at most three quarters
  * of the budget, apart from memory that is never refused (net/core/budget.c). The module has one
  * budget, because the servers of all network namespaces share the memory of the machine. This file
- * keeps the accounts. It never looks at a message. net/core/budget.c computes how much a connection
- * may have, and server/credit.c asks for it.
+ * keeps the accounts. It never looks at a message. net/core/budget.c computes how much memory a
+ * connection may have. server/credit.c borrows memory, and gives it back.
  *
  * Operation
  *
  * The account of a connection contains the buffers of its Receives and Sends for as long as they
  * exist. Before a connection gets more credits, it has to borrow memory for their Receives and for
- * one Send for each credit, and may get less than it asks for. But Sends are never refused, because
- * a Call that has been executed must be answered. A connection may have more Sends than credits,
- * because a Send whose completion has not been handled yet cannot be used again. The account
- * follows the memory of the Sends in steps of %SVC_RDMA_BUDGET_STEP bytes, so most RPCs do not
- * change the account.
+ * one Send for each credit, and may get less than it asks for. But the budget never refuses a Send
+ * when it is needed, because a Call that has been executed must be answered. A connection may have
+ * more Sends than credits, because a Send whose completion has not been handled yet cannot be used
+ * again. The account follows the memory of the Sends in steps of %SVC_RDMA_BUDGET_STEP bytes, so
+ * most RPCs do not change the account.
  *
  * Pages that RDMA Reads fill, or that a Call is copied to, are in no account. They are counted per
  * CPU, only to be shown in debugfs. server/queue.c limits the bytes that are read by RDMA for
@@ -51,7 +51,7 @@ static struct rpcrdma_budget svc_rdma_budget =
  * @cl_net: network namespace of the connections
  * @cl_addr: remote address, without the port
  *
- * It exists as long as there is a connection from this address in this namespace.
+ * It exists as long as a connection from this address in this namespace has an open account.
  */
 struct svc_rdma_client {
 	struct rpcrdma_borrower	cl_borrower;
@@ -122,7 +122,7 @@ void svc_rdma_budget_init_xprt(struct svc_rdma_holdings *hold)
 	hold->hg_send_counted = 0;
 }
 
-/* Finds the client that has a connection from @addr in @net; or returns NULL. */
+/* Returns the client that has accounts of connections from @addr in @net; NULL if there is none. */
 static struct svc_rdma_client *
 svc_rdma_budget_find_locked(const struct net *net, const struct sockaddr *addr)
 {
@@ -141,7 +141,7 @@ svc_rdma_budget_find_locked(const struct net *net, const struct sockaddr *addr)
  * svc_rdma_budget_join - open the account of a connection
  * @sx: connection that is being accepted, without Receives and Sends
  *
- * Connections from the same address are those of one client.
+ * Connections from the same address in the same network namespace count as those of one client.
  *
  * Context: process; sleeps.
  * Return: 0 or %-ENOMEM.
@@ -212,7 +212,8 @@ void svc_rdma_budget_know(struct svc_rdma_xprt *sx)
 /**
  * svc_rdma_budget_borrow - borrow memory for further Receives
  * @sx: accepted connection
- * @bytes: number of bytes wanted for these Receives, and for as many Sends
+ * @bytes: number of bytes wanted for these Receives and, if they are for further credits, for as
+ *	many Sends
  *
  * Afterwards the caller creates the Receives, and calls svc_rdma_budget_settle().
  *
@@ -251,8 +252,8 @@ u64 svc_rdma_budget_excess(struct svc_rdma_xprt *sx)
 	return excess;
 }
 
-/* Returns the value that hg_send_counted should have. Sends beyond one for each credit are counted
- * in steps.
+/* Returns the value that hg_send_counted should have: hg_send_least, or, if hg_sends is larger,
+ * hg_sends rounded up to a multiple of SVC_RDMA_BUDGET_STEP.
  */
 static long svc_rdma_budget_send_count(const struct svc_rdma_holdings *hold)
 {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The Call object (struct svc_rdma_call). A thread creates it when it takes a message, and it
- * exists until sunrpc is done with the Call. If the message turns out not to be a Call, the
- * object is freed when the message has been handled. An object can also stand for a broken group
- * (sc_broken). This file knows what resources a Call holds, and releases all of them. It never
- * looks at a message. server/recvfrom.c and server/sendto.c decide what happens to a Call.
+ * The Call object (struct svc_rdma_call). A thread that takes a message creates one, which exists
+ * until sunrpc is done with the Call. If the message turns out not to be a Call, the object is
+ * freed when the message has been handled. An object can also stand for a broken group
+ * (sc_broken): svc_rdma_group_ended() creates it, and a thread frees it later. This file knows
+ * what resources a Call holds, and releases all of them. It never looks at a message.
+ * server/recvfrom.c and server/sendto.c decide what happens to a Call.
  *
  * There is no struct svc_rdma_call for a Receive that is only posted, so an idle connection takes
  * little memory. rq_xprt_ctxt of a request points to its svc_rdma_call. While the request is

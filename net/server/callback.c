@@ -2,7 +2,8 @@
 /*
  * Callbacks of one connection. This file decides which callback may be sent now, and finds the
  * callback that an answer belongs to. It encodes nothing and posts nothing. It calls sunrpc only
- * to complete an RPC, to let an RPC wait or try again, or to mark a backchannel as disconnected.
+ * to find and complete an RPC, to let an RPC wait or try again, or to mark a backchannel as
+ * disconnected.
  *
  * Each NFS client on a connection has a backchannel of its own, a struct rpc_xprt
  * (server/backchannel.c). All backchannels of a connection share, under bw_lock:
@@ -262,7 +263,7 @@ u32 svc_rdma_backward_review(struct svc_rdma_xprt *sx)
  * svc_rdma_backward_close - end the callbacks of a connection
  * @sx: connection that is being closed; this may be called twice
  *
- * Outstanding callbacks, and those that wait for a credit, fail with -ENOTCONN.
+ * Unanswered callbacks, and those that wait for a credit or a Receive, fail with -ENOTCONN.
  *
  * Context: process.
  */

@@ -30,7 +30,7 @@
  * When a Call arrives, and the last review was more than review_time seconds ago (a module
  * parameter), the credits of the client are reviewed. Credits are taken back if the client has not
  * needed them since the last review, or if it holds more than its part of the server's memory
- * (G-39). Their Receives are freed when core/grant.c has concluded that the client knows the
+ * (G-39). Their Receives are freed after core/grant.c has concluded that the client knows the
  * smaller grant.
  *
  * The memory that the Receives of one connection pin is limited, and so is the memory of all
@@ -82,7 +82,7 @@ MODULE_PARM_DESC(review_time,
 		 "Server: seconds after which credits that a client does not need are taken back, 0: never");
 
 /**
- * svc_rdma_credits_init - set up a connection without credits
+ * svc_rdma_credits_init - set up the credits of a connection that has no Receives yet
  * @credits: credits of a new connection
  *
  * Context: any.
@@ -209,7 +209,7 @@ static bool svc_rdma_credits_busy(struct svc_rdma_xprt *sx, u32 credits)
 }
 
 /* A client that could send a Call inline, in several Sends (as a group, see rtx.h), uses Read
- * chunks instead if it has too few credits. Returns an estimate of how many credits more such a
+ * chunks instead if it has too few credits. Returns an estimate of how many more credits such a
  * Call would have taken as a group; 0 for any other Call. If these credits were not counted as
  * used, the client might never get enough credits for groups (RTX-83).
  */
@@ -244,8 +244,8 @@ static void svc_rdma_credits_refuse(struct svc_rdma_credits *cd)
 }
 
 /* Grants up to @credits credits, as many as svc_rdma_budget_borrow() lends memory for. If memory is
- * refused, the connection does not ask again for SVC_RDMA_CREDITS_AGAIN jiffies, so that not every
- * Call takes the lock of the budget. The caller holds sx_grow.
+ * refused, the connection waits SVC_RDMA_CREDITS_AGAIN jiffies before it asks again, so that not
+ * every Call takes the lock of the budget. The caller holds sx_grow.
  */
 static void svc_rdma_credits_extend(struct svc_rdma_xprt *sx, u32 credits)
 {
@@ -348,8 +348,9 @@ static void svc_rdma_credits_review(struct svc_rdma_xprt *sx)
 	svc_rdma_credits_shrink(sx);
 }
 
-/* May svc_rdma_credits_check() have anything to do? If review_time is 0, it has only while credits
- * are being taken back, or Receives that were taken out of the pool have to be freed.
+/* May svc_rdma_credits_check() have anything to do? If review_time is 0, it has nothing to do
+ * unless credits are being taken back, or Receives that were taken out of the pool have to be
+ * freed.
  */
 static bool svc_rdma_credits_are_reviewed(const struct svc_rdma_xprt *sx)
 {

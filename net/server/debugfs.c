@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The debugfs files of the server. Each connection has a file
+ * The debugfs files of the server's connections. A connection has a file
  * /sys/kernel/debug/rpcrdma/server/<address>:<port>-<number> from when it is accepted until it
- * is closed. Before the file is shown, completions of the send queue are handled, and the Send
- * contexts that have completed become idle.
+ * is closed. When the file is read, completions of the send queue are handled first, and the Send
+ * contexts that have completed become idle or are freed.
  */
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>

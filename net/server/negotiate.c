@@ -106,7 +106,7 @@ static u32 svc_rdma_negotiate_largest(const struct svc_rdma_negotiate *ng)
 }
 
 /* Receives may be blocks of pages, to which a file system or a socket may keep references after a
- * Call was executed. So from now on, check this before a Receive is posted again.
+ * Call was executed. So from now on, check for such references before a Receive is posted again.
  */
 static void svc_rdma_negotiate_renew(struct svc_rdma_xprt *sx)
 {
@@ -320,8 +320,9 @@ void svc_rdma_negotiate_accept(const struct svc_rdma_xprt *sx,
 
 /* Decide what to announce of the round-trip extension. If Calls may come as groups (rtx.h), accept
  * them from now on, because they may arrive before the Send with the announcement has completed.
- * Callbacks are not sent as groups, so each callback offers one Receive for its Reply (RTX-76).
- * This is called at most once for a connection.
+ * Callbacks are not sent as groups, so each offers only one Receive for its Reply (RTX-76): the
+ * last argument of rpcrdma_gather_start() is 1. This function is called at most once for a
+ * connection.
  */
 static void svc_rdma_negotiate_rtx(struct svc_rdma_xprt *sx)
 {

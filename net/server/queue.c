@@ -3,8 +3,8 @@
  * Work for threads: messages that have arrived, groups (rtx.h) that have ended without being
  * complete (broken groups), Calls whose RDMA Reads are complete, and Calls that wait until their
  * RDMA Reads may begin. This file owns the queues of these four kinds of work, the limit on the
- * bytes that are pulled on a connection, and XPT_DATA. It never looks into a message, and posts
- * nothing.
+ * bytes of a connection that are pulled (see below), and XPT_DATA. It never looks into a message,
+ * and posts nothing.
  *
  * XPT_DATA is set while a thread would find work in the queues. Whoever adds work sets XPT_DATA
  * afterwards. The thread that takes the last entry clears it, so that no other thread is woken for
@@ -19,11 +19,11 @@
  * "To pull" a Call is to fetch its chunks by RDMA Read. A pulled Call takes memory before its
  * credentials are checked, so the bytes of such Calls are limited. The bytes of a Call count from
  * the permission to pull it until a thread takes the complete Call. If the limit would be
- * exceeded, or another Call waits already, a Call waits in qu_waiting. The limit is one Call
- * for a client that is not known yet (svc_rdma_is_known()), and %SVC_RDMA_PULL_BYTES for
- * others. A Call also waits in qu_waiting for memory regions. When bytes or regions become
- * free, svc_rdma_pull_next() or svc_rdma_dequeue() makes sure that a thread takes the first
- * Call in qu_waiting if this Call can be pulled now.
+ * exceeded, or another Call waits already, a Call waits in qu_waiting. The limit is one Call for a
+ * client that is not known yet (svc_rdma_is_known()), and %SVC_RDMA_PULL_BYTES for other clients.
+ * A Call also waits in qu_waiting for memory regions. When bytes or regions become free,
+ * svc_rdma_pull_next() or svc_rdma_dequeue() makes sure that a thread takes the first Call in
+ * qu_waiting if this Call can be pulled now.
  */
 #include <linux/sunrpc/svc_xprt.h>
 #include <rpcrdma/counters.h>
@@ -272,7 +272,7 @@ void svc_rdma_dequeue(struct svc_rdma_xprt *sx, struct svc_rdma_call **call,
 }
 
 /**
- * svc_rdma_queue_drop - free the messages that no thread has taken
+ * svc_rdma_queue_drop - drop the messages that no thread has taken
  * @sx: connection whose queue pair was destroyed, so that nothing arrives
  *
  * Context: process. Nobody else uses the queues.
@@ -334,7 +334,7 @@ void svc_rdma_pull_next(struct svc_rdma_xprt *sx)
 
 /**
  * svc_rdma_pull_again - let a Call wait for memory regions
- * @call: Call that svc_rdma_pull_begin() or svc_rdma_dequeue() has permitted to pull. It
+ * @call: Call that may be pulled, according to svc_rdma_pull_begin() or svc_rdma_dequeue(). It
  *	becomes the first entry of qu_waiting, which owns it afterwards
  * @mrs: number of regions that have to be free before the Call is pulled
  *
