@@ -54,9 +54,10 @@
 #define RPCRDMA_SERVER_CALLS_PER_SEND	2u
 
 /*
- * Regions for RDMA Reads. A Call whose chunk has the maximum number of segments takes about
- * RPCRDMA_MAX_SEGS of them. With the other regions, another Call can proceed at the same time if
- * its chunk has only a few segments, as the chunks of our client normally have.
+ * Maximum number of a connection's regions for RDMA Reads. A Call whose chunk has the maximum
+ * number of segments takes about RPCRDMA_MAX_SEGS of them. With the other regions, another Call
+ * can proceed at the same time if its chunk has only a few segments, as the chunks of our client
+ * normally have.
  */
 #define RPCRDMA_SERVER_READ_MRS		(RPCRDMA_MAX_SEGS + RPCRDMA_CLIENT_SEGS)
 
