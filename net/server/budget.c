@@ -31,7 +31,7 @@
 
 #include "svc_rdma.h"
 
-/* Number of bytes by which the count of Send buffers in an account rises or falls at a time */
+/* An account counts hg_send_least bytes for Sends, or, if that is too little, a multiple of this */
 #define SVC_RDMA_BUDGET_STEP	32768L
 /* The default limit is the machine's memory divided by this number */
 #define SVC_RDMA_BUDGET_PART	8
@@ -334,7 +334,7 @@ void svc_rdma_budget_sends(struct svc_rdma_xprt *sx, long bytes)
 }
 
 /**
- * svc_rdma_budget_recount - count the buffers of Sends anew
+ * svc_rdma_budget_recount - correct how many bytes an account counts for Sends
  * @sx: connection with an account; its client may be silent
  *
  * svc_rdma_budget_sends() does not correct hg_send_counted as long as it is at most two steps too

@@ -85,8 +85,8 @@ static struct svc_rdma_call *svc_rdma_pull_take(struct svc_rdma_xprt *sx)
 
 /**
  * svc_rdma_queue_wake - wake a thread
- * @sx: connection. Before this call, the caller has added work, or has made another change to @sx
- *	for which svc_rdma_recvfrom() looks after svc_rdma_dequeue()
+ * @sx: connection. Before this call, the caller has added work, or has set something in @sx that
+ *	svc_rdma_recvfrom() checks after svc_rdma_dequeue(), such as bw_short
  *
  * No thread takes work before the connection is accepted, because sunrpc keeps XPT_BUSY set until
  * then.
