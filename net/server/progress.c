@@ -22,7 +22,9 @@ void svc_rdma_posted_init(struct svc_rdma_posted *posted)
 	posted->po_sent = jiffies;
 }
 
-/* Find the Call whose RDMA Reads were posted first. Calls that wait for slots are skipped. */
+/* Find the first Call in po_reading that does not wait for slots. In most cases, its RDMA Reads
+ * were posted before those of all other Calls.
+ */
 static const struct svc_rdma_call *
 svc_rdma_read_first(struct svc_rdma_xprt *sx)
 {
