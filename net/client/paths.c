@@ -666,6 +666,7 @@ bool xprt_rdma_paths_probe(struct xprt_rdma *xr, struct xprt_rdma_probe *probe)
 static bool xprt_rdma_paths_is_probed_locked(struct xprt_rdma *xr,
 					     const struct xprt_rdma_probe *probe)
 {
+	lockdep_assert_held(&xprt_rdma_net_from(xr)->tn_lock);
 	return xprt_rdma_paths_is_away_locked(xr) &&
 	       xr->xr_paths.th_begun == probe->pb_begun;
 }
