@@ -4,8 +4,8 @@
  * makes sure that a device is removed only after its last connection is gone (invariant I21
  * in Documentation/locking.rst). It knows verbs, and nothing about RPC.
  *
- * rpcrdma_device_query() translates a device's attributes into the numbers that
- * core/size.c works with. Only this file finds out which driver and fabric a device has.
+ * rpcrdma_device_query() fills in struct rpcrdma_device_caps (size.h). Only this file finds out
+ * which driver and fabric a device has.
  *
  * Operation
  *
@@ -16,9 +16,9 @@
  *
  * Therefore the module registers as a client of the RDMA core. A connection joins its
  * device as soon as it has one, and leaves when its id has been destroyed. When a device
- * is removed, rpcrdma_device_remove() takes the device off the list, so that no connection
- * can join it any more. The function then fails all connections on the device, and returns
- * when the last one has left. The RDMA core calls its clients in the reverse order of their
+ * is removed, rpcrdma_device_remove() takes the device off the list rpcrdma_devices, so that no
+ * connection can join it any more. The function then fails all connections on the device, and
+ * returns when the last one has left. The RDMA core calls its clients in the reverse order of their
  * registration: disable_device() in drivers/infiniband/core/device.c counts down the
  * client ids that assign_client_id() gave out in rising order. The connection manager
  * registered before this module, because this module depends on it. So the connection manager is
@@ -27,13 +27,13 @@
  * Nothing here needs the CM's own removal event, or waits for the event handler of an id:
  * ops->lost() tells the owner of each connection to close it.
  *
- * rpcrdma_device_remove() does not wait for three kinds of CM ids: the id of a connection
- * that was too late to join, the id of a connection that failed before its device was
+ * This module also destroys CM ids for which rpcrdma_device_remove() does not wait: the id of a
+ * connection that was too late to join, the id of a connection that failed before its device was
  * known, and the id of a listener that is bound to an address of a device. Therefore
  * rpcrdma_device_destroy_id() holds a reference to the device while it destroys an id.
- * This module does not call that function for the ids that the CM core destroys because an
- * event handler returned a non-zero value: the id of a refused request, and the id of a
- * listener whose device was removed or whose address has changed.
+ * The CM core itself destroys an id if its event handler returns a non-zero value. This module
+ * lets it destroy the id of a refused request, and the id of a listener whose device was removed
+ * or whose address has changed. No reference is held then.
  */
 #include <linux/kernel.h>
 #include <linux/slab.h>
@@ -140,12 +140,12 @@ static DECLARE_WAIT_QUEUE_HEAD(rpcrdma_device_left);
 
 /**
  * rpcrdma_device_join - record that a connection uses its device
- * @conn: connection that is resolved or adopted
+ * @conn: connection whose CM id has a device
  *
  * From now on and until it leaves, the connection may fail with %-ENODEV at any time.
  *
  * Context: process, CM event.
- * Return: 0; or %-ENODEV if the device is being removed, or has not been added yet.
+ * Return: 0; or %-ENODEV if the device is being removed, or rpcrdma_device_add() has not added it.
  */
 int rpcrdma_device_join(struct rpcrdma_conn *conn)
 {

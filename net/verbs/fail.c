@@ -60,8 +60,9 @@ void rpcrdma_fail_keep(const void *data)
 	mutex_unlock(&rpcrdma_fail_kept_lock);
 }
 
-/* Drops all references, and sets *@kept to their number. Returns how many of the pages have changed
- * since rpcrdma_fail_keep() took them.
+/* Clears fa_keep, so that rpcrdma_fail_keep() takes no further references. Drops those that it has
+ * taken, and sets *@kept to their number. Returns how many of the pages have changed since the
+ * references were taken.
  */
 static u32 rpcrdma_fail_release_kept(u32 *kept)
 {
@@ -150,7 +151,9 @@ void rpcrdma_fail_create_files(struct dentry *dir)
 }
 
 /**
- * rpcrdma_fail_remove_files - drop references to pages after the knobs' files were removed
+ * rpcrdma_fail_remove_files - drop the references that rpcrdma_fail_keep() has taken
+ *
+ * The files have been removed already, with their directory.
  *
  * Context: module unload.
  */

@@ -2,7 +2,7 @@
 /*
  * Gathering: if a message comes in several Sends (a group, see rtx.h), this file links its
  * Receives, and passes the message to the connection's owner when it is complete.
- * core/group.c decides what has to be done with each Receive that is filled, and this file
+ * core/group.c decides what has to be done with a Receive that is filled, and this file
  * does it. The only part of a header that this file reads is that of the round-trip extension
  * (rtx.h). It sends no answers: it tells the owner if a group is broken (ops->group_ended()).
  *
@@ -69,9 +69,9 @@ void rpcrdma_gather_init(struct rpcrdma_conn *conn)
 	INIT_DELAYED_WORK(&conn->cn_gather.ga_work, rpcrdma_gather_work);
 }
 
-/* Called for each transmission, except one that completes a group. Fails the connection if the
- * peer used Send With Invalidate. Only the last Send of a Reply may invalidate a handle, because a
- * region must stay valid until the whole Reply has arrived (RTX-72, RTX-73).
+/* Called for each transmission that is held or given back, unless it completes a group. Fails the
+ * connection if the peer used Send With Invalidate: a region must stay valid until the whole Reply
+ * has arrived, so only the Send that completes the Reply may invalidate it (RTX-72, RTX-73).
  */
 static void rpcrdma_gather_check_inv(struct rpcrdma_conn *conn,
 				     const struct rpcrdma_recv *recv)

@@ -311,7 +311,7 @@ void rpcrdma_recv_pool_reap(struct rpcrdma_recv_pool *pool)
  * rpcrdma_recv_pool_shrink - take Receives out of a pool
  * @pool: pool of a connection with a queue pair
  * @count: number of Receives that the pool should have; enough for all credits that the peer may
- *	still assume to have
+ *	still believe it has
  *
  * The pool gets smaller as the owner gives Receives back. rpcrdma_recv_pool_reap() frees them.
  *
@@ -345,7 +345,7 @@ int rpcrdma_recv_pool_shrink(struct rpcrdma_recv_pool *pool, u32 count)
  * because of an earlier rpcrdma_recv_pool_shrink(), and has more than @count Receives, it goes on
  * shrinking until @count are left.
  *
- * Context: process; sleeps. The caller serialises this with other calls, and with
+ * Context: process; sleeps. The caller serialises the calls of this function, also with
  *	rpcrdma_recv_pool_destroy().
  * Return: 0; an error of rpcrdma_recv_pool_post(), and then the connection is down; or one of
  *	three errors after which some of the Receives may exist: %-ENOMEM; %-EIO if mapping
@@ -447,9 +447,9 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_recv_renew);
  * @recv: Receive that contains a message; no other code uses a page of it, see
  *	rpcrdma_recv_renew()
  *
- * From now on a new message may overwrite its buffer. When this returns, fewer Receives
- * than a batch (rp_batch) wait to be posted (invariant I6). If the pool has too many Receives, this
- * one is not posted again (rpcrdma_recv_pool_shrink()).
+ * From now on a new message may overwrite its buffer. The Receive waits to be posted again. If a
+ * whole batch of Receives (rp_batch) waits now, this function posts all that wait (invariant I6).
+ * If the pool has too many Receives, this one is not posted again (rpcrdma_recv_pool_shrink()).
  *
  * Context: process, completion workqueue or softirq; does not sleep.
  */

@@ -9,10 +9,11 @@
  * else has to be done. Handling each completion at once would cost an interrupt and a run of a
  * work item. So the device is asked for an event only while somebody awaits a completion. Without
  * an event, completions stay in the queue until the keepalive or the owner handles them. The owner
- * does so when it handles the next message, when it finds too few slots or Sends, before it frees
- * idle Sends, and before it shows the slots in debugfs. While somebody awaits the completion of a
- * certain work request, a server thread that takes a message leaves all completions to the work
- * item (cq_work): their handlers unmap and free pages, which would delay the message.
+ * does so when it handles the next message. A client also does so when it finds too few slots or
+ * Sends; a server, before it frees idle Sends, and before it shows the slots in debugfs. While
+ * somebody awaits the completion of a certain work request, a server thread that takes a message
+ * leaves all completions to the work item (cq_work): their handlers unmap and free pages, which
+ * would delay the message.
  *
  * These are the times when somebody awaits a completion:
  *
@@ -56,7 +57,7 @@
 #include <rpcrdma/conn.h>
 #include <rpcrdma/counters.h>
 
-/* Maximum number of completions that the work or rpcrdma_send_cq_poll() handles at a time */
+/* Maximum number of completions that one call of ib_process_cq_direct() handles */
 #define RPCRDMA_SEND_CQ_BUDGET	256
 
 static struct workqueue_struct *rpcrdma_send_cq_wq;
@@ -244,7 +245,7 @@ void rpcrdma_send_cq_leave(struct rpcrdma_conn *conn)
 }
 
 /**
- * rpcrdma_send_cq_watch - notice that somebody awaits completions
+ * rpcrdma_send_cq_watch - have completions handled, because somebody awaits them
  * @conn: connection
  *
  * Call this when a waiter has joined the line for slots, when a caller that does not wait in line

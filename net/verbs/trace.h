@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Trace events that client and server share: connections, Receives and send queues. */
+/* Trace events of net/verbs, which client and server share */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM rpcrdma
 #undef TRACE_SYSTEM_VAR
@@ -182,7 +182,7 @@ TRACE_EVENT(rpcrdma_group,
 		  __entry->count, __entry->stream, __entry->data)
 );
 
-/* A group was broken, and its message will never be complete */
+/* A group has ended, and its message was never complete */
 TRACE_EVENT(rpcrdma_group_end,
 	TP_PROTO(const struct rpcrdma_conn *conn,
 		 const struct rpcrdma_group_end *end),

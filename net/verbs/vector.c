@@ -33,8 +33,8 @@
 #define RPCRDMA_NODE_DEVICE	(-1)
 #define RPCRDMA_NODE_ANY	(-2)
 
-/* The NUMA node in which interrupts should be handled: a node; %RPCRDMA_NODE_DEVICE for the node of
- * the device; or %RPCRDMA_NODE_ANY.
+/* The number of the NUMA node in which interrupts should be handled; %RPCRDMA_NODE_DEVICE for the
+ * node of the device; or %RPCRDMA_NODE_ANY for any node.
  */
 static int rpcrdma_near_node = RPCRDMA_NODE_DEVICE;
 
