@@ -136,7 +136,7 @@ bool rpcrdma_form_reply_valid(const struct rpcrdma_reply_out *reply)
 	const struct rpcrdma_lists *lists = reply->ro_lists;
 	u32 i;
 
-	/* The Reply chunk has the whole Reply or nothing (G-02) */
+	/* The Reply chunk contains the whole payload stream of the Reply, or nothing (G-02) */
 	switch (reply->ro_proc) {
 	case RPCRDMA1_MSG:
 		if (reply->ro_reply_written)
@@ -303,7 +303,9 @@ enum rpcrdma_verdict rpcrdma_form_judge_reply(const struct rpcrdma_hdr *hdr)
 	/* A Reply must not have Read chunks (RFC 8166 4.3.1) */
 	if (lists->ls_nreads || lists->ls_call.ck_nsegs)
 		return RPCRDMA_BAD_FORM;
-	/* The Reply chunk has the whole Reply or nothing (RFC 8166 4.3.3, 4.5.2) */
+	/* The Reply chunk contains the whole payload stream of the Reply, or nothing (RFC 8166
+	 * 4.3.3, 4.5.2)
+	 */
 	if (nomsg != !!lists->ls_reply.ck_length)
 		return RPCRDMA_BAD_FORM;
 	if (nomsg)

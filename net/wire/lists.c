@@ -8,9 +8,10 @@
  * (G-32). wire/form.c and the files of the versions decide which combinations of lists and message
  * types make sense. core/chunk.c decides whether the lengths and positions add up to a message.
  *
- * A peer has written every byte that is read here. Two rules make this safe. A cursor knows
- * where the message ends, and moves over each word before the word is read. Before a count is
- * used, it is compared with the number of bytes that are left (RFC 8166 4.5.2, 8.1.4).
+ * A peer has written every byte that is read here. Two rules make this safe. First, a word is read
+ * only after a cursor (struct rpcrdma_xdr_in) has moved over it, and a cursor does not move beyond
+ * the end of the message. Second, before a count is used, it is compared with the number of bytes
+ * that are left (RFC 8166 4.5.2, 8.1.4).
  *
  * Decoding copies no segments. A decoded chunk has a pointer to its first segment in the message.
  * A walk over the segments reads them again from the message.
@@ -77,8 +78,8 @@ rpcrdma_wire_get_present(struct rpcrdma_xdr_in *in, bool *present)
  * Find the chunk that a read segment belongs to, or add a new one. Returns NULL if there are too
  * many chunks already.
  *
- * Senders sort the list, so the search from the end normally succeeds at once. A list that
- * is not sorted is accepted, too (G-34).
+ * Normally the list is sorted, and the search from the end stops at once. A list that is not
+ * sorted is accepted, too (G-34).
  */
 static struct rpcrdma_chunk *
 rpcrdma_wire_read_chunk(struct rpcrdma_lists *lists, u32 position)
@@ -286,7 +287,7 @@ static void rpcrdma_wire_get_seg(const u8 *pos, struct rpcrdma_segment *seg)
  * @seg: OUT: the segment, if true is returned
  *
  * Context: any; the buffer from which the chunk was decoded must still be valid.
- * Return: false when all segments have been visited.
+ * Return: false if there is no further segment.
  */
 bool rpcrdma_chunk_next(struct rpcrdma_seg_iter *iter,
 			struct rpcrdma_segment *seg)

@@ -4,12 +4,13 @@
  * message travels in one or several transmissions, which are a group. rtx.h defines the terms.
  *
  * The header of the first transmission has the number of transmissions, the length of the
- * payload stream, the items, and the chunk lists of the whole message. The header of each
- * following transmission only tells its place in the group. Decoding has two steps.
- * rpcrdma2_peek_rtx() reads the words with fixed offsets when a transmission arrives.
- * core/group.c needs only these words to assemble the group. When the group is complete,
- * rpcrdma2_rtx_items() reads its items, and rpcrdma2_decode_group() parses and checks the whole
- * header of the first transmission.
+ * payload stream, the items, and the chunk lists of the whole message. The header of a following
+ * transmission only describes the part of the message that this transmission carries.
+ *
+ * Decoding has two steps. rpcrdma2_peek_rtx() reads the words with fixed offsets when a
+ * transmission arrives. core/group.c needs only these words to assemble the group. When the group
+ * is complete, rpcrdma2_rtx_items() reads its items, and rpcrdma2_decode_group() parses and checks
+ * the whole header of the first transmission.
  *
  * The second step is the same as for any RPC message, with a check of the items in
  * addition. Items and Read chunks were taken out of the payload stream, and their positions
@@ -127,8 +128,8 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_rtx_items);
  * Can a payload stream of @stream bytes, these items and these Read chunks be put together into
  * a message (RTX-54)? Items and Read chunks are put back into the stream in the order of their
  * positions. None may begin inside the one before it, or beyond the end of the stream that the
- * earlier ones have been put back into. XID and msg_type must stay in the stream, so an item must
- * not begin before byte 8 of the message.
+ * earlier ones have been put back into. Each position must be a multiple of 4. XID and msg_type
+ * must stay in the stream, so an item must not begin before byte 8 of the message.
  */
 static bool rpcrdma2_items_fit(const struct rpcrdma2_item *items, u32 nitems,
 			       const struct rpcrdma2_item *reads, u32 nreads,
@@ -330,7 +331,7 @@ static bool rpcrdma2_items_fit_call(const struct rpcrdma2_item *items,
 	return rpcrdma2_items_fit(items, nitems, reads, i, stream);
 }
 
-/* Writes all words that precede rdma_inv_handle. */
+/* Writes the words between the prefix and rdma_inv_handle. */
 static void rpcrdma2_put_first(struct rpcrdma_xdr_out *out,
 			       const struct rpcrdma2_transmission *tx,
 			       const struct rpcrdma2_item *items)
@@ -451,8 +452,8 @@ static bool rpcrdma2_next_valid(const struct rpcrdma2_transmission *tx)
  * rpcrdma2_encode_rtx_next - write the header of a following transmission
  * @buf: buffer for the header
  * @size: size of @buf in bytes
- * @tx: the transmission: tx_xid, tx_credit and tx_response as in the first; tx_number,
- *	tx_offset, tx_here and tx_data
+ * @tx: the transmission; tx_xid, tx_credit and tx_response are those of the first transmission;
+ *	of the other members, tx_number, tx_offset, tx_here and tx_data are used
  *
  * Context: any. The content of @buf after an error is unspecified.
  * Return: number of bytes written, which is %RPCRDMA2_RTX_NEXT_LEN; -EMSGSIZE if @size is

@@ -3,9 +3,9 @@
  * RPC-over-RDMA version 1 headers: Calls, Replies and errors, forward and backward.
  *
  * This file decides what a version 1 message may look like when it is sent and when it is
- * received. wire/lists.c handles the parts of a message, and wire/form.c has the rules that
- * versions share. Of an RPC message, only the first two words are read (XID and direction).
- * This file keeps no state: a verdict depends only on the message and on the flag
+ * received. wire/lists.c handles fixed words, segments and chunk lists, and wire/form.c has the
+ * rules that all versions share. Of an RPC message, only the first two words are read (XID and
+ * direction). This file keeps no state: a verdict depends only on the message and on the flag
  * %RPCRDMA1_ACCEPT_MSGP.
  *
  * The verdict of a decoder says why it refuses a message. The encoders of Calls and Replies return
@@ -199,7 +199,7 @@ rpcrdma1_judge_call(const struct rpcrdma_hdr *hdr)
  *	accepted RDMA_MSGP is RDMA_MSG. Unless the message was too short, @hd_xid and
  *	@hd_vers are valid, so that an error can be sent
  *
- * rpcrdma_lists_check_call() decides whether the chunks add up to a stream. If the message is
+ * rpcrdma_lists_check_call() decides whether the chunks add up to a stream. If the RPC message is
  * in a Position Zero chunk, the caller has to read the chunk, and then check the XID and the
  * direction in it.
  *
@@ -246,9 +246,10 @@ rpcrdma1_decode_error(struct rpcrdma_xdr_in *in, u32 len,
 	if (!rpcrdma_xdr_get(in, &hdr->hd_err))
 		return RPCRDMA_DISCARD_SHORT;
 	/*
-	 * rdma_vers of an ERR_VERS may be that of the refused message, or another
-	 * one. So any version is accepted (G-11). The length distinguishes an
-	 * ERR_VERS from errors of other versions, whose code is at another offset.
+	 * rdma_vers of an ERR_VERS may be that of the refused message, or another one. So
+	 * any version is accepted (G-11). Errors of version 2 have their code at another
+	 * offset. Most of them also have another length than an ERR_VERS;
+	 * rpcrdma2_decode_v1_error() names the exceptions.
 	 */
 	if (!vers1 && (hdr->hd_err != RPCRDMA1_ERR_VERS ||
 		       len != RPCRDMA1_ERR_VERS_LEN))

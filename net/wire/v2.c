@@ -36,11 +36,11 @@
  *			server: complete the callback with this XID; if there are
  *			chunks, end it with an error
  *	ERROR		client: end the RPC or send it again; hd_err decides (G-23).
- *			If hd_err is ERR_VERS or hd_v1_error is set, and the version
- *			is not settled yet, the error belongs to the negotiation;
+ *			If the version is not settled yet, the error may be the answer
+ *			to our CONNPROP: see rpcrdma_negotiate_answer();
  *			server: end the callback (G-24)
- *	CONNPROP	use hd_props if this is the answer to our CONNPROP;
- *			otherwise drop
+ *	CONNPROP	if this is the answer to our CONNPROP, use hd_props, unless
+ *			an earlier CONNPROP of the peer was used; otherwise drop
  * DISCARD_*: drop. There is no answer, and no grant.
  * BAD_*, MANY_*: count and trace, then call rpcrdma2_refusal(). If it returns
  *	true		send the error with rpcrdma2_encode_error(), by Send
@@ -68,7 +68,9 @@
 
 #include "xdr.h"
 
-/* wire/form.c uses the version 1 names of these constants */
+/* For all versions, wire/form.c uses the version 1 names of MSG and NOMSG, and wire/v1.c that of
+ * ERROR
+ */
 #if RPCRDMA2_MSG != RPCRDMA1_MSG || RPCRDMA2_NOMSG != RPCRDMA1_NOMSG || \
 	RPCRDMA2_ERROR != RPCRDMA1_ERROR
 #error "the versions disagree about types they share"

@@ -89,8 +89,9 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_encode_error);
  * @hdr: IN: the prefix; OUT: the error
  *
  * Context: any.
- * Return: a verdict; %RPCRDMA_BAD_MSG if the number of words does not agree with the code.
- *	Such an error still ends the RPC that waits for the XID (G-14).
+ * Return: %RPCRDMA_OK; %RPCRDMA_DISCARD_ERROR if F_RESPONSE is clear; %RPCRDMA_BAD_MSG if the
+ *	number of words does not agree with the code. After %RPCRDMA_BAD_MSG, the error still ends
+ *	the RPC that waits for the XID (G-14).
  */
 enum rpcrdma_verdict rpcrdma2_decode_error(struct rpcrdma_xdr_in *in,
 					   const void *buf, u32 len,
@@ -166,8 +167,8 @@ bool rpcrdma2_decode_v1_error(const u8 *buf, u32 len, unsigned int flags,
 }
 
 /* Returns the minimum size in bytes of a Reply chunk that replaces all Write chunks. The size
- * of the rest of the Reply is not known before the Call is executed, so it is not included. An
- * estimate must not be too high: the requester might give up although it has enough room.
+ * of the rest of the Reply is not known before the Call is executed, so it is not included. If we
+ * asked for too much, the requester might give up, although a smaller Reply chunk would do.
  */
 static u32 rpcrdma2_writes_len(const struct rpcrdma_lists *lists)
 {
