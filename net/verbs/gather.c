@@ -254,7 +254,7 @@ static void rpcrdma_gather_take(struct rpcrdma_conn *conn,
 /**
  * rpcrdma_gather_start - accept groups on a connection
  * @conn: connection whose peer has not been told yet that it may send groups
- * @ours: the property RTX that the peer is told
+ * @ours: the property RTX that we are about to announce to the peer
  * @replies: maximum number of Receives that we ever offer for a Reply, at least 1
  *
  * Call this at most once for a connection.

@@ -11,8 +11,8 @@
  * most large data goes by RDMA, without a copy. If an owner wants a Send to include other
  * memory, it provides the SGEs, and keeps that memory mapped until the Send has completed.
  *
- * The owner calls rpcrdma_send_prepare(), and reserves slots for the Send and for the work
- * requests that it posts before it (sq.h). Then it posts the chain with
+ * The owner calls rpcrdma_send_prepare(), and reserves slots (sq.h) for the whole chain: for the
+ * Send, and for any work requests in front of the Send. Then it posts the chain with
  * rpcrdma_conn_post(). From then on the Send belongs to the device. Work requests
  * complete in order, so when the Send completes, all earlier requests have completed, too.
  *

@@ -44,7 +44,7 @@
  *
  * The work never waits for cq_mutex. If another task holds it, that task queues the work again
  * when it releases the mutex (cq_again). A client often begins to await a completion while it
- * handles a message. A worker that started at once would only wait for the mutex.
+ * handles a message, and then it holds the mutex. A worker that started at once could do nothing.
  *
  * After rpcrdma_conn_drain(), only the work handles completions. It may run until
  * rpcrdma_send_cq_destroy() returns. Nothing else can handle completions any more, for these

@@ -8,10 +8,10 @@
  * (G-32). wire/form.c and the files of the versions decide which combinations of lists and message
  * types make sense. core/chunk.c decides whether the lengths and positions add up to a message.
  *
- * A peer has written every byte that is read here. Two rules make this safe. First, a word is read
- * only after a cursor (struct rpcrdma_xdr_in) has moved over it, and a cursor does not move beyond
- * the end of the message. Second, before a count is used, it is compared with the number of bytes
- * that are left (RFC 8166 4.5.2, 8.1.4).
+ * A peer has written every byte that is read here. Two rules make it safe to parse lists. First, a
+ * word is read only after a cursor (struct rpcrdma_xdr_in) has moved over it, and a cursor does not
+ * move beyond the end of the message. Second, before a count is used, it is compared with the
+ * number of bytes that are left (RFC 8166 4.5.2, 8.1.4).
  *
  * Decoding copies no segments. A decoded chunk has a pointer to its first segment in the message.
  * A walk over the segments reads them again from the message.

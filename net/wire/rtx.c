@@ -277,7 +277,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_rtx_call_len);
  * @lists: the lists of the Call
  *
  * Context: any.
- * Return: number of bytes that rpcrdma2_encode_rtx_reply() would write for that Call.
+ * Return: number of bytes that rpcrdma2_encode_rtx_reply() would write for the Reply to that Call.
  */
 u32 rpcrdma2_rtx_reply_len(u32 nitems, const struct rpcrdma_lists *lists)
 {

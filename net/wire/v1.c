@@ -75,7 +75,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma1_encode_call);
  * @lists: the lists of the Call
  *
  * Context: any.
- * Return: number of bytes that rpcrdma1_encode_reply() would write for that Call.
+ * Return: number of bytes that rpcrdma1_encode_reply() would write for the Reply to that Call.
  */
 u32 rpcrdma1_reply_len(const struct rpcrdma_lists *lists)
 {
@@ -248,8 +248,8 @@ rpcrdma1_decode_error(struct rpcrdma_xdr_in *in, u32 len,
 	/*
 	 * rdma_vers of an ERR_VERS may be that of the refused message, or another one. So
 	 * any version is accepted (G-11). Errors of version 2 have their code at another
-	 * offset. Most of them also have another length than an ERR_VERS;
-	 * rpcrdma2_decode_v1_error() names the exceptions.
+	 * offset. Most of them also have another length than an ERR_VERS; for the
+	 * exceptions see rpcrdma2_decode_v1_error().
 	 */
 	if (!vers1 && (hdr->hd_err != RPCRDMA1_ERR_VERS ||
 		       len != RPCRDMA1_ERR_VERS_LEN))

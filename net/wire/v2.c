@@ -186,7 +186,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_encode_call);
  * @lists: the lists of the Call
  *
  * Context: any.
- * Return: number of bytes that rpcrdma2_encode_reply() would write for that Call.
+ * Return: number of bytes that rpcrdma2_encode_reply() would write for the Reply to that Call.
  */
 u32 rpcrdma2_reply_len(const struct rpcrdma_lists *lists)
 {
