@@ -11,9 +11,11 @@
 #include "rpcrdma_kunit.h"
 
 #define BUDGET_ACCOUNTS	64u
-/* With this limit, the shares of 1 to 7 clients, and of 64 clients, have no remainder. */
+/* With this limit, no share is rounded if there are 1 to 7 clients, or 64. */
 #define BUDGET_LIMIT	(4096ull * 3 * 5 * 7 * 64)
-/* What all accounts together may hold, and the half of it that is divided into shares */
+/* What all accounts of a new budget (rpcrdma_budget_make_each()) together may borrow, and the half
+ * of it that is divided into shares
+ */
 #define BUDGET_LOANS	(BUDGET_LIMIT / 4 * 3)
 #define BUDGET_SHARES	(BUDGET_LOANS / 2)
 /* What may be borrowed beyond shares */
@@ -27,7 +29,7 @@ struct rpcrdma_budget_fixture {
 	struct rpcrdma_account	bz_accounts[BUDGET_ACCOUNTS];
 };
 
-/* Open account @i, as one of client @client. */
+/* Open account @i for a connection of client @client. */
 static void rpcrdma_budget_open(struct rpcrdma_budget_fixture *fx, u32 i,
 				u32 client)
 {
@@ -35,8 +37,8 @@ static void rpcrdma_budget_open(struct rpcrdma_budget_fixture *fx, u32 i,
 			     &fx->bz_borrowers[client]);
 }
 
-/* Make a budget with @open accounts, of which the first @known have known clients. Each client has
- * @each of the accounts.
+/* Make a budget with @open open accounts. Account i is one of client i / @each. On the first @known
+ * accounts, the client is known.
  */
 static struct rpcrdma_budget_fixture *
 rpcrdma_budget_make_each(struct kunit *test, u32 open, u32 known, u32 each)
@@ -93,8 +95,8 @@ static u64 rpcrdma_budget_lent(const struct rpcrdma_budget_fixture *fx, u32 i)
 	return account->ba_held - min(account->ba_held, account->ba_base);
 }
 
-/* Let account @i borrow until it has @want bytes, or as many as it may have. Returns the number of
- * bytes that it then has borrowed.
+/* Let account @i borrow until it has borrowed @want bytes in all, or as many as it may borrow.
+ * Returns how many bytes it has borrowed then.
  */
 static u64 rpcrdma_budget_borrow(struct rpcrdma_budget_fixture *fx, u32 i,
 				 u64 want)
@@ -160,7 +162,7 @@ static void rpcrdma_budget_shares(struct kunit *test)
 			BUDGET_SHARES);
 	for (i = 1; i <= 7; i++) {
 		rpcrdma_account_know(&fx->bz_budget, &fx->bz_accounts[i]);
-		/* Knowing a client again changes nothing. */
+		/* A second call for the same account changes nothing. */
 		rpcrdma_account_know(&fx->bz_budget, &fx->bz_accounts[i]);
 		KUNIT_EXPECT_EQ(test, rpcrdma_budget_share(&fx->bz_budget),
 				BUDGET_SHARES / i);
@@ -178,7 +180,7 @@ static void rpcrdma_budget_shares(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fx->bz_budget.bg_held, 0);
 	KUNIT_EXPECT_EQ(test, fx->bz_budget.bg_taken, 0);
 	KUNIT_EXPECT_TRUE(test, list_empty(&fx->bz_budget.bg_borrowers));
-	/* After an account was opened again, its client is unknown at first. */
+	/* When an account is opened again, the client is not known on it yet. */
 	rpcrdma_budget_open(fx, 3, 3);
 	KUNIT_EXPECT_FALSE(test, fx->bz_accounts[3].ba_known);
 	rpcrdma_budget_check(test, fx);
@@ -205,7 +207,9 @@ static void rpcrdma_budget_unknown(struct kunit *test)
 	rpcrdma_budget_check(test, fx);
 }
 
-/* A single connection may borrow its share, and half of what can be borrowed beyond shares. */
+/* If there is only one client, with one connection, it may borrow its share, and half of what can
+ * be borrowed beyond shares.
+ */
 static void rpcrdma_budget_alone(struct kunit *test)
 {
 	struct rpcrdma_budget_fixture *fx = rpcrdma_budget_make(test, 1, 1);
@@ -279,7 +283,7 @@ static void rpcrdma_budget_base(struct kunit *test)
 }
 
 /* As net/core/budget.c promises: if n clients borrow as much as they can, one after the other, and
- * give nothing back, each gets at least half of the average.
+ * give nothing back, each gets at least half of what they get on average.
  */
 /* Covers: G-39 */
 static void rpcrdma_budget_silent(struct kunit *test)
@@ -414,8 +418,8 @@ static void rpcrdma_budget_parts(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, fx->bz_budget.bg_known, 1);
 	/* The first connection gives 100 bytes back, which the client's other connections can
-	 * then borrow. After that, the first connection still has to give back half of what it
-	 * has beyond its part and beyond these 100 bytes.
+	 * then borrow. The first connection still has more than its part, which is a quarter of
+	 * @had. Of this surplus, it has to give back half of what exceeds the 100 bytes.
 	 */
 	rpcrdma_budget_lend(fx, 0, had - 100);
 	KUNIT_EXPECT_EQ(test, rpcrdma_account_excess(&fx->bz_budget,
@@ -450,7 +454,7 @@ static void rpcrdma_budget_half_known(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_budget_borrow(fx, 0, U64_MAX), most);
 	/* The memory of the other connection halves what can be borrowed, and so the share. In
 	 * sixteenths of BUDGET_SHARES, the client has borrowed 22, its share is 8, and nothing is
-	 * free beyond shares. So it has to give back half of the other 14.
+	 * free beyond shares. So the client has to give back half of the 14 beyond its share.
 	 */
 	rpcrdma_account_set(&fx->bz_budget, &fx->bz_accounts[1],
 			    BUDGET_IDLE + BUDGET_SHARES);
@@ -527,8 +531,9 @@ static void rpcrdma_budget_step(struct rpcrdma_kunit *kunit,
 	}
 }
 
-/* After any sequence of steps, the sums are right, all accounts together hold no more than they
- * may, and an account with an excess may not borrow.
+/* After each of many random steps, the sums are right, and an account with an excess may not
+ * borrow. All accounts together hold no more than may be borrowed, apart from the memory with which
+ * connections begin, which is never refused.
  */
 static void rpcrdma_budget_any(struct kunit *test)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of buffers that are blocks of pages, and of Receives with such buffers (buf.h,
- * recv.h): where the pages are, and who may write to them. The tests use a device that
- * needs no DMA mapping. The tests in guests (testing.rst) cover mapping.
+ * Unit tests of buffers (buf.h), and of Receives whose buffers are in blocks of pages (recv.h):
+ * where the pages are, how many references they have, and when a Receive gets a new block. The
+ * tests use a device that needs no DMA mapping. The tests in guests (testing.rst) cover mapping.
  */
 
 #include <kunit/test.h>
@@ -28,7 +28,7 @@ static void rpcrdma_buf_kunit_exit(void *buf)
 	rpcrdma_buf_exit(buf);
 }
 
-/* Make Receives that belong to one message, and whose buffers are blocks of pages. */
+/* Make Receives that belong to one message. The buffer of each is the end of a block of pages. */
 static struct rpcrdma_buf_fixture *rpcrdma_buf_kunit_make(struct kunit *test)
 {
 	struct rpcrdma_buf_fixture *fx;
@@ -72,7 +72,7 @@ static void rpcrdma_buf_block_ends_with_pages(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_buf_pins(buf->bf_size,
 					       RPCRDMA_BUF_KUNIT_ORDER),
 			PAGE_SIZE << RPCRDMA_BUF_KUNIT_ORDER);
-	/* A buffer for which no order is given is a block only if it is too large for a slab. */
+	/* If the order is 0, the buffer pins a block only if it is too large for a slab. */
 	KUNIT_EXPECT_EQ(test, rpcrdma_buf_pins(1000, 0), 1000);
 	KUNIT_EXPECT_EQ(test, rpcrdma_buf_pins(KMALLOC_MAX_CACHE_SIZE, 0),
 			KMALLOC_MAX_CACHE_SIZE);

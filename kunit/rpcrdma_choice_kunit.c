@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of net/core/choice.c, which computes the limit: the size up to which items (rtx.h) go
- * by Sends, and not by chunks. The expected limits follow from the figures in rtx.rst 6, and from
- * the number of transmissions (Sends of one message) that core/layout.c counts.
+ * Unit tests of net/core/choice.c, which computes the limit: the size up to which the item of a
+ * Call (its DDP-eligible data) goes by Sends, and not by RDMA Read. The expected limits follow from
+ * the figures in rtx.rst 6, and from the number of transmissions (Sends of one message) that
+ * core/layout.c counts.
  */
 
 #include <linux/limits.h>
@@ -16,8 +17,9 @@
 
 #define RPCRDMA_CHOICE_STREAM	120u	/* bytes of a WRITE without its data */
 
-/* A server without targets, and servers with different numbers of target segments (rtx.h) in each
- * Receive. In front of the targets, each Receive has room for the header of a group.
+/* The property RTX of several servers (rtx.h). The Receives of the first server have no target
+ * segments. Those of the others have 1024 bytes for header and stream, and then a different number
+ * of target segments.
  */
 static const struct rpcrdma2_rtx rpcrdma_choice_peers[] = {
 	{
@@ -174,14 +176,18 @@ static void rpcrdma_choice_pays(struct kunit *test)
 	}
 }
 
+/* If the round trip takes @near us or less, an item of @size bytes goes by RDMA Read, unless @near
+ * is 0. If the round trip takes @far us or more, the item goes by Sends. In between, the test
+ * accepts both.
+ */
 struct rpcrdma_choice_case {
 	const char	*desc;
 	u32		size;
-	u32		near;	/* up to this round trip in us, no Sends; 0: always Sends */
-	u32		far;	/* from this round trip in us on, Sends */
+	u32		near;
+	u32		far;
 };
 
-/* The table of rtx.rst 6.2: seven segments in each transmission */
+/* The table of rtx.rst 6.2, for seven target segments in each transmission */
 static const struct rpcrdma_choice_case rpcrdma_choice_cases[] = {
 	{ "8K", 8192, 0, 0 },
 	{ "16K", 16384, 0, 0 },
@@ -212,8 +218,8 @@ static void rpcrdma_choice_table(struct kunit *test)
 	}
 }
 
-/* If there are no targets, the server copies the item. The limit takes the cost of this copy
- * into account (RTX-95).
+/* If there are no target segments, the item is copied at both ends. The limit takes the cost of
+ * these copies into account.
  */
 /* Covers: RTX-95 */
 static void rpcrdma_choice_without_targets(struct kunit *test)
@@ -221,17 +227,19 @@ static void rpcrdma_choice_without_targets(struct kunit *test)
 	const struct rpcrdma2_rtx *none = &rpcrdma_choice_peers[0];
 	struct rpcrdma_choice choice;
 
-	/* If the round trip is short, the limit is at most 16384 bytes (T-40 in decisions.rst),
-	 * or what one Send carries, if that is more. If Sends are short, the limit is lower: the
-	 * work saved pays for only five further Sends of 2048 bytes. A round trip of 10 us
-	 * already pays for one further Send of 32768 bytes.
+	/* The work that Sends save is a reason for Sends only up to 16384 bytes (T-40 in
+	 * decisions.rst).
 	 */
 	KUNIT_EXPECT_EQ(test, rpcrdma_choice_at(none, 0), 16384);
+	/* A round trip of 10 us pays for a second Send of 32768 bytes. A round trip of 2 us does
+	 * not, so the limit is what one Send carries.
+	 */
 	rpcrdma_choice_with(&choice, none, 10);
 	choice.ch_send = 32768;
 	KUNIT_EXPECT_EQ(test, rpcrdma_choice_limit(&choice), 2 * 32732);
 	choice.ch_rtt = 2;
 	KUNIT_EXPECT_EQ(test, rpcrdma_choice_limit(&choice), 32732);
+	/* If Sends have 2048 bytes, the work that is saved pays for five further Sends. */
 	choice.ch_send = 2048;
 	KUNIT_EXPECT_EQ(test, rpcrdma_choice_limit(&choice), 6 * 2012);
 	/* Sends save a round trip of 31 us, 5 us to wake a thread, and 1 us to register
@@ -251,8 +259,8 @@ static void rpcrdma_choice_without_targets(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_choice_limit(&choice), 6 * 5084);
 }
 
-/* The limit is smaller if a Send cannot fill all target segments of a Receive, because it gathers
- * too few segments (ch_segs) or is too short (ch_send).
+/* The limit is smaller if a Send cannot fill all target segments of a Receive, because ch_segs is
+ * too small, or because the Send is too short (ch_send).
  */
 static void rpcrdma_choice_few_segments(struct kunit *test)
 {
@@ -316,7 +324,9 @@ static void rpcrdma_choice_is_monotonic(struct kunit *test)
 	}
 }
 
-/* Each cost is taken into account exactly: a change by 1 ns changes the limit where it should. */
+/* Each cost except cc_copy is taken into account exactly: a change by 1 ns changes the limit where
+ * it should.
+ */
 static void rpcrdma_choice_costs_count(struct kunit *test)
 {
 	struct rpcrdma_choice_costs costs = rpcrdma_choice_costs;
@@ -364,7 +374,9 @@ static void rpcrdma_choice_fixed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_choice_limit(&choice), 1052672);
 }
 
-/* The limit never exceeds the limits of the peer, whatever the round trip is. */
+/* The limit never exceeds what the peer accepts, even if the round trip is long, or an
+ * administrator has chosen a larger size.
+ */
 /* Covers: RTX-32 */
 static void rpcrdma_choice_peer_limits(struct kunit *test)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of net/core/chunk.c: RPC messages, and the chunks that are taken out of them.
+ * Unit tests of net/core/chunk.c: whether chunk lists are valid, and which bytes of a message are
+ * in a chunk. chunk.c explains the terms "unreduced stream" and "body".
  */
 
 #include <linux/limits.h>
@@ -158,8 +159,8 @@ static void rpcrdma_chunk_check_call(struct kunit *test)
 #define RPCRDMA_PARTS_LEN	4096u
 
 /*
- * A random message. @stream is the unreduced message. @body is what is left of it without the
- * chunks, and @memory is the requester's memory to which the chunks point. @rebuilt is the
+ * A random message. @stream is the unreduced message. @body is what is left when the chunks are
+ * taken out, and @memory is the requester's memory to which the chunks point. @rebuilt is the
  * message that the responder puts together from @body and @memory.
  */
 struct rpcrdma_parts {
@@ -358,7 +359,9 @@ static void rpcrdma_chunk_parts_rebuild_the_stream(struct kunit *test)
 
 #define RPCRDMA_PARTS_MAX	(2 * RPCRDMA_MAX_CHUNKS + 1)
 
-/* Walk over the parts of the Call, with @nitems items. Returns the number of parts. */
+/* Walk over the parts of the Call, which has @nitems items, and store the parts in @found. Returns
+ * the number of parts.
+ */
 static u32 rpcrdma_parts_walk(struct rpcrdma_kunit *fx, u32 body_len,
 			      const struct rpcrdma2_item *items, u32 nitems,
 			      struct rpcrdma_part *found)
@@ -526,7 +529,9 @@ struct rpcrdma_chunk_handle_case {
 	u32		handle;
 };
 
-/* A handle of 0 means that there is no such chunk. */
+/* If call, reply, or an entry of read or write is 0, there is no such chunk. The member handle is
+ * the expected result.
+ */
 static const struct rpcrdma_chunk_handle_case rpcrdma_chunk_handle_cases[] = {
 	{
 		.desc = "no chunks",
@@ -588,7 +593,7 @@ static void rpcrdma_chunk_single_handle(struct kunit *test)
 		rpcrdma_kunit_words(fx, (const u32[]) { 1, 0 }, 2);
 		rpcrdma_kunit_seg(fx, param->call, param->length, 0);
 	}
-	/* Use different positions, because two segments with one position would be one chunk */
+	/* Two segments with the same position would form one chunk, so use different positions */
 	for (i = 0; i < 2; i++) {
 		if (!param->read[i])
 			continue;
@@ -612,7 +617,7 @@ static void rpcrdma_chunk_single_handle(struct kunit *test)
 			param->handle);
 }
 
-/* Offer three Write chunks: of 100 bytes, of no segments, and of 50 bytes. */
+/* Offer three Write chunks: one of 100 bytes, one without segments, and one of 50 bytes. */
 static void rpcrdma_chunk_offer_writes(struct rpcrdma_kunit *fx)
 {
 	fx->kf_lists.ls_nwrites = 3;
@@ -637,7 +642,7 @@ static void rpcrdma_chunk_assign_in_order(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_payload_assign(&fx->kf_lists, payloads,
 						     &used, 40, 3), 0);
 	KUNIT_EXPECT_EQ(test, used, 1);
-	/* The second chunk has no segments, so its result stays inline */
+	/* The second chunk has no segments, so the second result stays in the stream */
 	KUNIT_EXPECT_EQ(test, rpcrdma_payload_assign(&fx->kf_lists, payloads,
 						     &used, 60, 30), -ENOENT);
 	KUNIT_EXPECT_EQ(test, used, 2);
@@ -688,7 +693,7 @@ static void rpcrdma_chunk_assign_too_much(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, payloads[0].py_length, 0);
 }
 
-/* Write a Read list: @n chunks of one segment, with handles from 7 on */
+/* Write a Read list of @n chunks. Each has one segment. The handles are 7, 8, and so on. */
 static void rpcrdma_chunk_put_reads(struct rpcrdma_kunit *fx, u32 n)
 {
 	u32 i;
@@ -1156,8 +1161,8 @@ static void rpcrdma_chunk_keep_head(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, rpcrdma_lists_keep_head(&lists, msg, 400, 200),
 			param->keep);
-	/* A body of 36 bytes ends inside the RPC header, so it must not be used in
-	 * place, and nothing beyond it may be read.
+	/* A body of 36 bytes ends inside the RPC header, so it must not stay where it was
+	 * received.
 	 */
 	if (param->keep)
 		KUNIT_EXPECT_FALSE(test,
