@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Unit tests of the state of a connection (net/verbs/conn_state.c): which error is kept. */
+/* Unit tests of net/verbs/conn_state.c: when a connection goes down, and which error is kept. */
 
 #include <kunit/test.h>
 #include <kunit/visibility.h>

@@ -7,8 +7,8 @@
 
 #include <rpcrdma/counters.h>
 
-/* This value needs 64 bits. After the test, scripts/tests/groups/kunit.sh checks that the
- * sysctl of this counter, rdma_stat_sq_starve, shows more than this value.
+/* This value does not fit in 32 bits. After the test, scripts/tests/groups/kunit.sh checks that
+ * rdma_stat_sq_starve, the sysctl of the counter server_sq_waits, shows more than this value.
  */
 #define RPCRDMA_COUNTERS_KUNIT_MANY	5000000000ull
 

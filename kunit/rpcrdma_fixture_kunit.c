@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The functions that many suites of unit tests share.
+ * The functions and messages that many suites of unit tests share (rpcrdma_kunit.h).
  *
  * Each of the other .c files has one suite. The line "Covers" above a test lists the
  * requirements (Documentation/conformance.rst) whose violation makes the test fail. A test
@@ -247,7 +247,7 @@ enum rpcrdma_verdict rpcrdma_kunit_decode_lists(struct rpcrdma_kunit *fx,
 }
 
 /**
- * rpcrdma_kunit_decode_call - decode bytes as a Call
+ * rpcrdma_kunit_decode_call - decode bytes as a Call of version 1
  * @fx: the fixture; @kf_hdr is filled in, and points to a copy of the message
  *	that lives as long as the test case
  * @data: the bytes
@@ -267,7 +267,7 @@ enum rpcrdma_verdict rpcrdma_kunit_decode_call(struct rpcrdma_kunit *fx,
 }
 
 /**
- * rpcrdma_kunit_decode_reply - decode bytes as a Reply
+ * rpcrdma_kunit_decode_reply - decode bytes as a Reply of version 1
  * @fx: the fixture; @kf_hdr is filled in, and points to a copy of the message
  *	that lives as long as the test case
  * @data: the bytes
@@ -284,7 +284,7 @@ enum rpcrdma_verdict rpcrdma_kunit_decode_reply(struct rpcrdma_kunit *fx,
 }
 
 /**
- * rpcrdma_kunit_server2 - decode bytes as a version 2 server
+ * rpcrdma_kunit_server2 - decode bytes as a server decodes a message of version 2
  * @fx: the fixture; as for rpcrdma_kunit_decode_call()
  * @data: the bytes
  * @len: number of bytes
@@ -300,7 +300,7 @@ enum rpcrdma_verdict rpcrdma_kunit_server2(struct rpcrdma_kunit *fx,
 }
 
 /**
- * rpcrdma_kunit_client2 - decode bytes as a version 2 client
+ * rpcrdma_kunit_client2 - decode bytes as a client decodes a message of version 2
  * @fx: the fixture; as for rpcrdma_kunit_decode_call()
  * @data: the bytes
  * @len: number of bytes
@@ -378,7 +378,7 @@ void rpcrdma_kunit_random_call(struct rpcrdma_kunit *fx,
  * rpcrdma_kunit_segs - collect a chunk's segments
  * @lists: decoded lists
  * @chunk: one of its chunks
- * @segs: OUT: the segments
+ * @segs: OUT: the first @max of the segments, or all if there are fewer
  * @max: number of entries of @segs
  *
  * Return: the number of segments, which may be larger than @max.

@@ -4,7 +4,7 @@
  * owner of a connection (the client or the server) is told, and in which order. The tests of
  * core/group.c cover the decision about each arrival. See rtx.h for the terms.
  *
- * The connection has no device. Functions of this file play the part of its owner. Receives
+ * The connection has no queue pair. Functions of this file play the part of its owner. Receives
  * come from the connection's list of Receives that wait to be posted, and return to this list
  * when they are given back. They are never posted.
  */
@@ -64,14 +64,14 @@ struct rpcrdma_gather_seen {
 /**
  * struct rpcrdma_gather_fixture - a connection, and the events that its owner has seen
  * @gf_kunit: the fixture that many suites share
- * @gf_device: a device that maps nothing
+ * @gf_device: device of the Receives' buffers; it needs no DMA mapping
  * @gf_conn: the connection
  * @gf_recv: its Receives
  * @gf_seen: events that the owner has seen
  * @gf_nseen: number of these events
  * @gf_looked: number of events that the test has checked
  * @gf_owned: number of Receives of messages that the owner has not given back
- * @gf_counts: event counters at the beginning
+ * @gf_counts: the module's counters (counters.h) at the beginning of the test
  */
 struct rpcrdma_gather_fixture {
 	struct rpcrdma_kunit		*gf_kunit;
@@ -226,8 +226,8 @@ static void rpcrdma_gather_check(struct rpcrdma_gather_fixture *fx)
 			group->gr_state == RPCRDMA_GROUP_IDLE);
 }
 
-/* Let a message arrive, as rpcrdma_recv_wc_done() does. @handle is the handle that the Send
- * has invalidated, or 0.
+/* Put a message in a Receive, and pass it on as rpcrdma_recv_wc_done() does. @handle is the handle
+ * that the Send has invalidated, or 0.
  */
 static void rpcrdma_gather_arrive(struct rpcrdma_gather_fixture *fx,
 				  void *data, u32 len, u32 handle)
@@ -261,7 +261,7 @@ static void rpcrdma_gather_give(struct rpcrdma_gather_fixture *fx,
 
 /* --- transmissions ---------------------------------------------------------- */
 
-/* Build a transmission. The value of each byte in the stream is its offset. */
+/* Build a transmission. The value of each byte of the stream is its offset in the stream. */
 static void rpcrdma_gather_build(struct rpcrdma_kunit *kunit,
 				 const struct rpcrdma2_transmission *tx)
 {
@@ -294,7 +294,9 @@ static void rpcrdma_gather_send(struct rpcrdma_gather_fixture *fx,
 			      kunit->kf_len, handle);
 }
 
-/* Send one transmission of the group, which is a Call or a Reply. */
+/* Send transmission @number of rpcrdma_gather_kunit_group. The group is a Reply if @response is
+ * true, or else a Call.
+ */
 static void rpcrdma_gather_part(struct rpcrdma_gather_fixture *fx, u32 number,
 				bool response, u32 handle)
 {
@@ -577,8 +579,8 @@ static void rpcrdma_gather_bounds_items(struct kunit *test)
 
 /* --- broken groups ---------------------------------------------------------- */
 
-/* If a transmission is not the one that is due, the Receives of the group are given back at once.
- * The owner is told once, when the last transmission has arrived.
+/* If a transmission of a group is not the one that is due, the Receives of the group are given back
+ * at once. The owner is told once, when the last transmission has arrived.
  *
  * Covers: RTX-49 RTX-50
  */
@@ -698,8 +700,8 @@ static void rpcrdma_gather_drops_strays(struct kunit *test)
 			0);
 }
 
-/* A gap in a Reply ends only the RPC. Another message in the middle of a Reply is passed on,
- * but the connection is closed, too.
+/* A gap in a Reply ends only the RPC. Another message in the middle of a Reply also ends the
+ * connection, but is still passed on.
  *
  * Covers: RTX-51
  */
@@ -772,8 +774,8 @@ static void rpcrdma_gather_early_invalidation(struct kunit *test)
 	rpcrdma_gather_give(fx, msg);
 }
 
-/* A transmission of a broken group must not invalidate a handle either. The transmission is
- * swallowed, so nobody would learn that the handle was invalidated.
+/* If a transmission of a broken group invalidates a handle, the connection is closed. Otherwise
+ * nobody would learn of the invalidation, because the transmission is not passed on.
  *
  * Covers: RTX-73
  */
@@ -829,7 +831,7 @@ static void rpcrdma_gather_takes_too_long(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, rpcrdma_gather_watches(fx));
 }
 
-/* The time limit also applies to a broken group whose remaining transmissions are swallowed.
+/* The time limit also applies to a broken group, until its last transmission has arrived.
  *
  * Covers: RTX-85
  */
@@ -861,7 +863,7 @@ static void rpcrdma_gather_is_in_time(struct kunit *test)
 
 	rpcrdma_gather_call(fx, 0);
 	fx->gf_conn.cn_gather.ga_begun -= RPCRDMA_GATHER_TIMEOUT;
-	/* The next group breaks this one before the work checks its age */
+	/* The next group breaks this one before the work checks the age of this one */
 	rpcrdma_gather_call(fx, 0);
 	rpcrdma_gather_expect_end(fx, XID, false, RPCRDMA_BAD_GROUP);
 	rpcrdma_gather_later(fx, 0);
@@ -951,7 +953,9 @@ static void rpcrdma_gather_send_any(struct rpcrdma_gather_fixture *fx)
 			      kunit->kf_len, 0);
 }
 
-/* Count all events that the owner has seen. Check the bodies of groups, and give messages back. */
+/* Count the events that the owner has seen, except messages that are not groups. Check the bodies
+ * of groups, and give all messages back.
+ */
 static void rpcrdma_gather_hear_all(struct rpcrdma_gather_fixture *fx,
 				    u32 counts[3])
 {
@@ -974,8 +978,8 @@ static void rpcrdma_gather_hear_all(struct rpcrdma_gather_fixture *fx,
 	rpcrdma_gather_expect_no_more(fx);
 }
 
-/* Whatever arrives, no Receive is lost, none is given back twice, and each message that is
- * passed on has all of its stream.
+/* Whatever arrives, no Receive is lost, none is given back twice, and each group that is passed on
+ * has all of its stream.
  *
  * Covers: RTX-43 RTX-47 RTX-84
  */

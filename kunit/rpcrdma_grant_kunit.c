@@ -141,16 +141,18 @@ struct rpcrdma_grant_model {
 	 */
 	u32			gm_posted;
 	u32			gm_queued;
-	/* number of Receives that are not posted again */
+	/* number of Receives that are too many: a thread that is done with one does not post it */
 	u32			gm_excess;
-	/* Replies that are being made: age and grant */
+	/* Replies that are being made: their number, ages and grants */
 	u32			gm_making;
 	u8			gm_age[GRANT_QUEUE];
 	u32			gm_says[GRANT_QUEUE];
-	/* Replies whose Sends have not completed: ages */
+	/* Replies whose Sends have not completed: their number and ages */
 	u32			gm_sending;
 	u8			gm_sent_age[GRANT_QUEUE];
-	/* Replies that have not arrived, the oldest first: grants; Calls that have not arrived */
+	/* Replies that have not arrived: their number, and their grants, beginning with the oldest
+	 * Reply. gm_calls is the number of Calls that have not arrived.
+	 */
 	u32			gm_replies;
 	u32			gm_reply[GRANT_QUEUE];
 	u32			gm_calls;
@@ -165,7 +167,9 @@ static u32 rpcrdma_grant_recvs(const struct rpcrdma_grant_model *gm)
 	return gm->gm_posted + gm->gm_queued + gm->gm_making;
 }
 
-/* Raise the grant, after making Receives for it; or begin to take credits back. */
+/* If @credits is more than is granted, make Receives, and raise the grant. Otherwise begin to take
+ * credits back, if that is possible now.
+ */
 static void rpcrdma_grant_model_change(struct rpcrdma_grant_model *gm,
 				       u32 credits)
 {
@@ -240,8 +244,8 @@ static void rpcrdma_grant_model_arrive(struct rpcrdma_grant_model *gm)
 	gm->gm_queued++;
 }
 
-/* Do one of the things that can happen next. @what says which one, and @which says which Reply is
- * posted. Both are random.
+/* Do the step @what, if it is possible now. If the step posts a Reply, @which says which one. Both
+ * are random.
  */
 static void rpcrdma_grant_model_step(struct rpcrdma_grant_model *gm, u32 what,
 				     u32 which)
