@@ -37,8 +37,8 @@ static void rpcrdma_budget_open(struct rpcrdma_budget_fixture *fx, u32 i,
 			     &fx->bz_borrowers[client]);
 }
 
-/* Make a budget with @open open accounts. Account i is one of client i / @each. On the first @known
- * accounts, the client is known.
+/* Make a budget, and open @open accounts. Account i belongs to client i / @each. On the first
+ * @known accounts, the client is known.
  */
 static struct rpcrdma_budget_fixture *
 rpcrdma_budget_make_each(struct kunit *test, u32 open, u32 known, u32 each)
@@ -378,8 +378,8 @@ static void rpcrdma_budget_connections(struct kunit *test)
 	for (client = 0; client < 3; client++)
 		for (i = 0; i < conns[client]; i++)
 			has[client] += rpcrdma_budget_borrow(fx, n++, U64_MAX);
-	/* The first two clients may get a few bytes less, because the equal parts of their
-	 * connections are rounded down.
+	/* The first two clients may get a few bytes less than the limits of a client, because the
+	 * equal parts of their connections are rounded down.
 	 */
 	KUNIT_EXPECT_LE(test, has[0], BUDGET_SHARES / 3 + BUDGET_BEYOND / 2);
 	KUNIT_EXPECT_GE(test, has[0] + 15,
