@@ -1150,6 +1150,7 @@ static void rpcrdma_chunk_keep_head(struct kunit *test)
 	struct rpcrdma_lists lists = { .ls_nreads = param->nreads };
 	u32 verf = 32 + DIV_ROUND_UP(param->cred_len, 4) * 4;
 	u8 *msg = kunit_kzalloc(test, 400, GFP_KERNEL);
+	u8 *brief;
 
 	KUNIT_ASSERT_NOT_NULL(test, msg);
 	lists.ls_read[0].ck_position = param->position;
@@ -1162,12 +1163,13 @@ static void rpcrdma_chunk_keep_head(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_lists_keep_head(&lists, msg, 400, 200),
 			param->keep);
 	/* A body of 36 bytes ends inside the RPC header, so it must not stay where it was
-	 * received.
+	 * received. The copy has just these bytes, so KASAN notices a read beyond them.
 	 */
-	if (param->keep)
-		KUNIT_EXPECT_FALSE(test,
-				   rpcrdma_lists_keep_head(&lists, msg, 36,
-							   200));
+	brief = kunit_kzalloc(test, 36, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, brief);
+	memcpy(brief, msg, 36);
+	KUNIT_EXPECT_FALSE(test,
+			   rpcrdma_lists_keep_head(&lists, brief, 36, 200));
 }
 
 static struct kunit_case rpcrdma_chunk_cases[] = {
