@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Unit tests of net/core/group.c and net/core/layout.c: how a receiver assembles groups,
- * how a sender divides messages, and that the receiver accepts what the sender makes. See rtx.h,
- * group.h and layout.h for the terms.
+ * how a sender divides messages, that the receiver accepts what the sender makes, and when a Call
+ * or a Reply is sent as a group. See rtx.h, group.h and layout.h for the terms.
  */
 
 #include <linux/limits.h>
@@ -18,7 +18,8 @@
 #define XID	RPCRDMA_KUNIT_XID
 
 /* Limits of a receiver that accepts all Calls and Replies of vectors_rtx.h: the property RTX of
- * vec_rtx_connprop_server, and the largest number of Receives (rtx_replies) that a Call offers.
+ * vec_rtx_connprop_server, and the largest number of Receives (rtx_replies) that one of these Calls
+ * offers.
  */
 static const struct rpcrdma_group_limits rpcrdma_group_vector_limits = {
 	.gl_ours = {
@@ -64,8 +65,9 @@ static void rpcrdma_group_begin(struct rpcrdma_group_run *run,
 	run->limits = keep;
 }
 
-/* Check that a group ends with its last transmission, with a bad first transmission, or with a
- * message that is not of the group, and not earlier.
+/* Check that a group (@end) has not ended too early. If the arrival is a following transmission of
+ * this group, it must be the last one. A first transmission, or a message that is not of the group,
+ * may end the group at any time.
  */
 static void rpcrdma_group_check_end(struct rpcrdma_group_run *run,
 				    const struct rpcrdma_group *before,
@@ -81,7 +83,7 @@ static void rpcrdma_group_check_end(struct rpcrdma_group_run *run,
 		KUNIT_EXPECT_FALSE(test, tx->tx_short);
 		KUNIT_EXPECT_EQ(test, tx->tx_number, before->gr_count - 1);
 	}
-	/* If the transmission is not of the group that has ended, it has broken that group */
+	/* An arrival that is not of the ended group can end only the group that was in progress */
 	if (!mine)
 		KUNIT_EXPECT_EQ(test, end->ge_xid, before->gr_xid);
 }
@@ -114,8 +116,8 @@ static void rpcrdma_group_check(struct rpcrdma_group_run *run,
 			(group->gr_state != RPCRDMA_GROUP_IDLE));
 }
 
-/* Let a message arrive, and check everything that must be true for every message. @tx is NULL
- * if the message is no transmission.
+/* Let a message arrive, and make the checks that apply to every arrival. @tx is NULL if the message
+ * is not a transmission of a group.
  */
 static enum rpcrdma_group_does
 rpcrdma_group_arrive(struct rpcrdma_group_run *run,
@@ -314,7 +316,9 @@ static void rpcrdma_group_single_words(struct kunit *test)
 	enum rpcrdma_verdict verdict;
 	bool response, good;
 
-	/* Skip the two messages in whose lists a changed word could be valid */
+	/* Skip the messages with a second item or a chunk. rpcrdma_group_word_is_free() does not
+	 * know which changes of their lists are valid
+	 */
 	if (param->first == RPCRDMA_VEC_RTX_MIXED ||
 	    param->first == RPCRDMA_VEC_RTX_TWO_ITEMS)
 		return;
@@ -344,7 +348,7 @@ static void rpcrdma_group_single_words(struct kunit *test)
 						    good,
 						    "part %u, word %u: %x",
 						    part, word, value);
-				/* An error can be sent for each bad verdict */
+				/* There is an error code for each bad verdict */
 				if (!good && when)
 					KUNIT_EXPECT_NE(test,
 							rpcrdma_group_code(verdict),
@@ -451,7 +455,7 @@ static void rpcrdma_group_bad_ones(struct kunit *test)
 	verdict = rpcrdma_group_receive(fx, &run, &message, &when);
 	KUNIT_EXPECT_EQ(test, rpcrdma_group_code(verdict), param->code);
 	KUNIT_EXPECT_EQ(test, when, param->when);
-	/* There is one answer, and the connection stays open */
+	/* There is only one outcome, a complete or a broken group. The connection stays open */
 	KUNIT_EXPECT_EQ(test, run.ends + run.wholes, 1);
 	KUNIT_EXPECT_FALSE(test, run.closed);
 	KUNIT_EXPECT_EQ(test, run.group.gr_state, RPCRDMA_GROUP_IDLE);
@@ -474,7 +478,7 @@ static void rpcrdma_group_overlap(struct kunit *test)
 			RPCRDMA_BAD_POSITION);
 }
 
-/* --- groups without messages ----------------------------------------------- */
+/* --- groups that are only header fields, without bytes --------------------- */
 
 #define RPCRDMA_GROUP_HEAD	256u
 #define RPCRDMA_GROUP_SEG	512u
@@ -489,8 +493,8 @@ static const struct rpcrdma_group_limits rpcrdma_group_small = {
 };
 
 /*
- * Returns transmission @number of @count. Each transmission has stream, and data, too, if
- * @data is set.
+ * Returns transmission @number of @count, counted from 0. Each transmission has a piece of the
+ * stream. If @data is set, each also has data.
  */
 static struct rpcrdma2_transmission
 rpcrdma_group_tx(u32 xid, bool response, u32 count, u32 number, bool data)
@@ -523,10 +527,10 @@ rpcrdma_group_tx(u32 xid, bool response, u32 count, u32 number, bool data)
 /**
  * struct rpcrdma_group_orders - the transmissions of one or two groups, and their order
  * @run: the receiver
- * @count: number of transmissions of each group; 0 for the second if there is only one
+ * @count: number of transmissions of each group; 0 for the second group if there is none
  * @tx: all transmissions, those of the first group first
  * @total: number of entries in @tx
- * @order: the order in which they arrive, as indices of @tx
+ * @order: the order in which the transmissions arrive, as indices of @tx
  */
 struct rpcrdma_group_orders {
 	struct rpcrdma_group_run	run;
@@ -538,8 +542,8 @@ struct rpcrdma_group_orders {
 
 #define RPCRDMA_GROUP_NCHANGES	9u
 
-/* Change a transmission so that its group cannot be complete. Returns false if a message
- * that is no transmission arrives instead of it.
+/* Change a transmission so that its group cannot become complete. Returns false if a message of
+ * another kind is to arrive instead of the transmission.
  */
 static bool rpcrdma_group_change(struct rpcrdma2_transmission *tx, u32 change)
 {
@@ -780,12 +784,12 @@ static void rpcrdma_group_swallows(struct kunit *test)
 	rpcrdma_group_expect_end(&run, 0, 1, false, RPCRDMA_BAD_GROUP);
 
 	/* A group has more transmissions than allowed: there is again one answer, after the
-	 * last transmission. It reports what was wrong with the first transmission
+	 * last transmission. The answer reports what was wrong with the first transmission
 	 */
 	rpcrdma_group_send(&run, 2, false, 7, 0);
 	KUNIT_EXPECT_EQ(test, run.step.gs_does, RPCRDMA_GROUP_RETURN);
 	KUNIT_EXPECT_EQ(test, run.step.gs_nends, 0);
-	/* A following transmission that is too short to have a number is not the last one */
+	/* A following transmission that is too short to have a number does not count as the last */
 	tx = rpcrdma_group_tx(2, false, 7, 6, false);
 	tx.tx_short = true;
 	KUNIT_EXPECT_EQ(test, rpcrdma_group_arrive(&run, &tx),
@@ -820,7 +824,7 @@ static void rpcrdma_group_replies_lost(struct kunit *test)
 {
 	struct rpcrdma_group_run run;
 
-	/* A gap ends the RPC, but not the connection */
+	/* If a transmission of a Reply is missing, the RPC ends, but the connection stays open */
 	rpcrdma_group_begin(&run, test, &rpcrdma_group_small);
 	rpcrdma_group_send(&run, 1, true, 3, 0);
 	rpcrdma_group_send(&run, 1, true, 3, 2);
@@ -832,9 +836,9 @@ static void rpcrdma_group_replies_lost(struct kunit *test)
 	 */
 	KUNIT_EXPECT_EQ(test, rpcrdma_group_send(&run, 2, true, 6, 0),
 			RPCRDMA_GROUP_KEEP);
-	/* Another message comes in between. This ends the RPC, and the rest of its Reply would
-	 * use up Receives of other RPCs, so the connection is closed. It is also closed if a
-	 * Reply has seven transmissions
+	/* Another message arrives before the second transmission. This ends the RPC. The rest of
+	 * its Reply would use up Receives of other RPCs, so the connection is closed. The
+	 * connection is also closed if a Reply has seven transmissions
 	 */
 	KUNIT_EXPECT_EQ(test, rpcrdma_group_arrive(&run, NULL),
 			RPCRDMA_GROUP_PASS);
@@ -868,7 +872,7 @@ static void rpcrdma_group_replies_lost(struct kunit *test)
 	rpcrdma_group_send(&run, 5, false, 7, 6);
 	rpcrdma_group_expect_end(&run, 0, 5, false, RPCRDMA_BIG_GROUP);
 
-	/* The same XID in the other direction is another group */
+	/* A transmission with the same XID but in the other direction is not of the group */
 	rpcrdma_group_send(&run, 7, true, 2, 0);
 	KUNIT_EXPECT_EQ(test, rpcrdma_group_send(&run, 7, false, 2, 1),
 			RPCRDMA_GROUP_STRAY);
@@ -1430,7 +1434,9 @@ KUNIT_ARRAY_PARAM_DESC(rpcrdma_group_grid, rpcrdma_group_grid_cases, desc);
 
 #define RPCRDMA_GROUP_NLENGTHS	9u
 
-/* Send a message with items whose lengths are near the limits. @which selects the lengths. */
+/* Send a message with up to three items. @which selects their lengths. Most of these are near a
+ * multiple of the size of a segment, or of all segments of a Receive.
+ */
 static void rpcrdma_group_trip_items(struct rpcrdma_group_trip *trip,
 				     u32 which, u32 stream, u32 limit)
 {
@@ -1498,7 +1504,7 @@ static void rpcrdma_group_grid(struct kunit *test)
 	}
 }
 
-/* Send streams of every length, up to the size of three Receives, to small Receives. */
+/* Send streams of every length from 8 bytes to the size of three Receives. */
 static void rpcrdma_group_every_stream(struct rpcrdma_group_trip *trip,
 				       struct kunit *test,
 				       const struct rpcrdma_group_grid_case *param)
@@ -1611,7 +1617,7 @@ static void rpcrdma_group_reach(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_layout_reach(&peer, 5120), 5120);
 	KUNIT_EXPECT_EQ(test, rpcrdma_layout_reach(&peer, 5119), 0);
 	KUNIT_EXPECT_EQ(test, rpcrdma_layout_reach(&peer, 1023), 0);
-	/* Even with the largest valid words, the sum does not overflow */
+	/* Even with the largest valid values, the sum does not overflow */
 	peer.xp_head = 65532;
 	peer.xp_seg = 65536;
 	peer.xp_nsegs = 65534;
@@ -1671,7 +1677,9 @@ static void rpcrdma_group_base_form(struct kunit *test)
 	}, placed;
 	u32 i;
 
-	/* The message fits into one transmission, but xp_call_max or xp_msg_max may forbid it */
+	/* The message fits into one transmission, but a small xp_call_max or xp_msg_max requires
+	 * base form
+	 */
 	KUNIT_EXPECT_EQ(test, rpcrdma_group_call(&layout, &peer), 1);
 	peer.xp_call_max = 0;
 	KUNIT_EXPECT_EQ(test, rpcrdma_group_call(&layout, &peer), 0);
