@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What many suites of unit tests share: the messages of vectors.h and vectors_rtx.h, a buffer
- * in which to build other messages, and random numbers that are the same in every run.
+ * What many suites of unit tests share: the messages of vectors.h and vectors_rtx.h; a buffer
+ * in which to build other messages; random numbers that are the same in every run; and functions
+ * that build and decode messages.
  */
 #ifndef RPCRDMA_KUNIT_H
 #define RPCRDMA_KUNIT_H
@@ -105,11 +106,11 @@ struct rpcrdma_kunit {
 #define RPCRDMA_KUNIT_SEGS		6u
 
 /**
- * struct rpcrdma_kunit_call - a random Call, with chunks of all kinds
+ * struct rpcrdma_kunit_call - a random Call, which may have chunks of all kinds
  * @call: the Call
- * @reads: its Read chunks
- * @writes: its Write chunks
- * @reply: its Reply chunk
+ * @reads: its Read chunks, if it has any; the first may be a Position Zero chunk
+ * @writes: its Write chunks, if it has any
+ * @reply: its Reply chunk, if it has one
  * @segs: the segments of all these chunks
  */
 struct rpcrdma_kunit_call {
@@ -127,8 +128,8 @@ u32 rpcrdma_kunit_random(struct rpcrdma_kunit *fx, u32 below);
 void rpcrdma_kunit_clear(struct rpcrdma_kunit *fx);
 void rpcrdma_kunit_word(struct rpcrdma_kunit *fx, u32 word);
 void rpcrdma_kunit_words(struct rpcrdma_kunit *fx, const u32 *words, u32 n);
-/* Add the given words to the message. (clang does not accept ARRAY_SIZE() of a compound
- * literal.)
+/* Add the given words to the message. (clang accepts ARRAY_SIZE() of a compound literal only if
+ * all values in it are constant.)
  */
 #define rpcrdma_kunit_say(fx, ...)					\
 	rpcrdma_kunit_words(fx, (const u32[]) { __VA_ARGS__ },		\

@@ -50,7 +50,7 @@ static void rpcrdma_msg_fill(struct rpcrdma_msg_fixture *fx)
 		fx->mf_body[i] = i;
 }
 
-/* Link all Receives to one message */
+/* Link all Receives into one message */
 static struct rpcrdma_msg_in *rpcrdma_msg_join(struct rpcrdma_msg_fixture *fx)
 {
 	struct rpcrdma_msg_in *msg = &fx->mf_recv[0].rv_msg;
