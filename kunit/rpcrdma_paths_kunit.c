@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Unit tests of net/core/paths.c: lines of the table of paths, and the choice of a path. */
+/*
+ * Unit tests of net/core/paths.c: reading a line of the table of paths (admin.rst, Several paths),
+ * and choosing the path of a connection.
+ */
 
 #include <kunit/test.h>
 #include <linux/errno.h>
@@ -47,7 +50,7 @@ static bool rpcrdma_paths_dev_is(const struct rpcrdma_addr *addr,
 	return !strcmp(addr->ad_dev, name);
 }
 
-/* A line with every option. Order and blanks do not matter. */
+/* A line with every option. The order of the options, and additional blanks, do not matter. */
 static void rpcrdma_paths_all(struct kunit *test)
 {
 	static const char * const lines[] = {
@@ -235,7 +238,9 @@ struct rpcrdma_paths_nul_case {
 
 #define PATHS_NUL(text)	{ text, sizeof(text) - 1 }
 
-/* A NUL byte is neither a separator nor part of a word, so each of these lines is invalid. */
+/* A NUL byte does not separate words, and no valid word contains one, so each of these lines is
+ * invalid.
+ */
 static void rpcrdma_paths_nul(struct kunit *test)
 {
 	static const struct rpcrdma_paths_nul_case cases[] = {
@@ -331,7 +336,9 @@ static void rpcrdma_path_rests(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_path_choose(&state, 2, 1, 2000), 1);
 }
 
-/* If all paths have failed, the one that failed first is tried. */
+/* If all paths have failed in the last RPCRDMA_PATH_REST seconds, the path whose last failure is
+ * the longest ago is tried.
+ */
 static void rpcrdma_path_all_failed(struct kunit *test)
 {
 	struct rpcrdma_path_state state = { };
@@ -345,7 +352,9 @@ static void rpcrdma_path_all_failed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_path_choose(&state, 3, 0, 11), 2);
 	rpcrdma_path_fail(&state, 2, 11);
 	KUNIT_EXPECT_EQ(test, rpcrdma_path_choose(&state, 3, 0, 11), 0);
-	/* If all have failed at the same time, the connection's first path is tried. */
+	/* If all have failed at the same time, the connection's first path (rpcrdma_path_home())
+	 * is tried.
+	 */
 	rpcrdma_path_fail(&state, 0, 11);
 	KUNIT_EXPECT_EQ(test, rpcrdma_path_choose(&state, 3, 2, 11), 2);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of net/core/plan.c: the forms of Calls and Replies.
+ * Unit tests of net/core/plan.c: the forms of Calls and Replies. See plan.h for the terms.
  */
 
 #include <kunit/test.h>
@@ -92,8 +92,8 @@ static void rpcrdma_plan_check_call(struct kunit *test,
 	}
 }
 
-/* Some of these lengths are near the largest that fits a threshold of 1024 or 4096, with or without
- * a chunk of one segment.
+/* Some of these are near the length of the largest message that fits an inline threshold of 1024 or
+ * 4096 bytes, with or without a Read or Write chunk of one segment.
  */
 static const u32 rpcrdma_plan_lengths[] = {
 	40, 400, 900, 971, 972, 973, 996, 997, 1000, 1024, 1025, 2000,
@@ -322,9 +322,9 @@ static void rpcrdma_plan_examples(struct kunit *test)
 }
 
 /*
- * The chunks have as many segments as the client ever uses, or more: the Write chunk has one
- * more, and the chunk of a whole message two more. Even then the header fits the smallest Send
- * (1024 bytes).
+ * Even if chunks have as many segments as a client puts in one chunk, or a few more, the header
+ * fits the smallest inline threshold, 1024 bytes. Here, the Read chunk has RPCRDMA_CLIENT_SEGS
+ * segments, the Write chunk one more, and a chunk for a whole message two more.
  *
  * Covers: ULB-21 EXP-21
  */
@@ -426,7 +426,9 @@ static void rpcrdma_plan_retried(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_plan_rpc(&limits, &args, &plan),
 			-EMSGSIZE);
 
-	/* Items of three segments are too many for a chunk, but a whole message takes two */
+	/* An item would take three segments, and a chunk may have only two. A whole message takes
+	 * two
+	 */
 	args = both;
 	args.pa_segs_max = 2;
 	args.pa_call_item_segs = 3;
@@ -748,7 +750,7 @@ static void rpcrdma_plan_rtx_bounds(struct kunit *test)
 	.px_write_max = 131072, .px_send = 1024 + 7 * 4096,		\
 }
 
-/* The header with one item has 72 bytes. */
+/* If a Call is a group with one item, its header has 72 bytes. */
 static const struct rpcrdma_plan_rtx_case rpcrdma_plan_placed_cases[] = {
 	{
 		.desc = "8 KB, though they fit RDMA2_MSG", .call = 8192 + 120,
@@ -865,7 +867,7 @@ static void rpcrdma_plan_placed_bounds(struct kunit *test)
 	rtx.px_write_max--;
 	rpcrdma_plan_expect(test, &args, &read);
 
-	/* Our largest Send reaches fewer segments */
+	/* Our largest Send can fill only three of the seven segments */
 	rtx = fresh;
 	args.pa_call_data = 29000;
 	rtx.px_send = 1024 + 3 * 4096;
@@ -899,8 +901,8 @@ static void rpcrdma_plan_placed_bounds(struct kunit *test)
 	rpcrdma_plan_expect(test, &args, &fits);
 }
 
-/* A Send gathers at most px_gather of the seven segments of a Receive: five, for example, if the
- * device has six SGEs.
+/* A Send can fill at most px_gather of the seven target segments of a Receive directly from the
+ * pages with the item: five, for example, if the device allows six SGEs in a Send.
  *
  * Covers: RTX-41 RTX-56 RTX-58 T-43
  */
@@ -984,8 +986,9 @@ static bool rpcrdma_plan_foreign_ok(struct kunit *test,
 	return true;
 }
 
-/* An item in foreign pages goes in a chunk, however short it is, even if it could be inline, be
- * placed or be gathered. Headers have 28 bytes, a Read chunk 24 and a Write chunk 24.
+/* An item in foreign pages (plan.h) goes in a chunk of its own, however short it is, even if it
+ * would be inline or in a group if its pages were ordinary. A header without chunks has 28 bytes,
+ * and a Read chunk or a Write chunk of one segment adds 24.
  *
  * Covers: G-44
  */
