@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of net/core/retry.c: what changes after an error of version 2.
+ * Unit tests of net/core/retry.c: what a client changes in a Call after an error of version 2.
  */
 
 #include <kunit/test.h>
@@ -259,8 +259,8 @@ static const u32 rpcrdma_retry_form_codes[] = {
 };
 
 /* The errors of rpcrdma_retry_form_codes have one remedy: the Call is sent again in base form, that
- * is, without the round-trip extension. The remedy is tried once, and only if the Call was sent in
- * the form of the extension.
+ * is, without the round-trip extension (rtx.h). The remedy is tried once, and only if the Call was
+ * a group of the extension.
  */
 /* Covers: RTX-87 RTX-88 RTX-89 */
 static void rpcrdma_retry_form(struct kunit *test)
@@ -292,7 +292,9 @@ static void rpcrdma_retry_form(struct kunit *test)
 		}
 	}
 
-	/* The remedies of all other errors use base form, too. */
+	/* If the Call was a group, the remedies of other errors (here: REPLY_RESOURCE) use base
+	 * form, too.
+	 */
 	memset(&retry, 0, sizeof(retry));
 	hdr->hd_err = RPCRDMA2_ERR_REPLY_RESOURCE;
 	hdr->hd_err_arg[0] = 9300;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Unit tests of net/core/rtt.c: estimates of the round trip. */
+/* Unit tests of net/core/rtt.c: estimates of the round-trip time of a connection. */
 
 #include <linux/limits.h>
 #include <linux/minmax.h>
@@ -102,8 +102,8 @@ static void rpcrdma_rtt_quick_reply_confirms(struct kunit *test)
 	for (i = 0; i < 100; i++) {
 		rpcrdma_rtt_probed(&rtt, 500000);
 		rpcrdma_rtt_probed(&rtt, 500000);
-		/* After a late probe, rpcrdma_rtt_asks() is true for the first answer, however
-		 * late it is. Here its time is too long to confirm the estimate.
+		/* After a probe, rpcrdma_rtt_asks() is true for the first answer, however late it
+		 * is. This answer is too late to confirm the estimate.
 		 */
 		KUNIT_EXPECT_TRUE(test, rpcrdma_rtt_asks(&rtt, 1000000 * USEC));
 		rpcrdma_rtt_reply(&rtt, 1000000 * USEC);
@@ -116,7 +116,7 @@ static void rpcrdma_rtt_quick_reply_confirms(struct kunit *test)
 	}
 }
 
-/* If the round trip becomes longer, the estimate follows slowly, and only by probes. */
+/* If the round trip becomes longer, only probes raise the estimate, and they raise it slowly. */
 /* Covers: T-40 */
 static void rpcrdma_rtt_longer_way(struct kunit *test)
 {
@@ -141,7 +141,9 @@ static void rpcrdma_rtt_longer_way(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rtt.rt_us, 40);
 }
 
-/* The estimate rises to the quickest of three late probes, whatever their order is. */
+/* The estimate rises to the time of the quickest of three late probes, in whatever order they
+ * complete.
+ */
 static void rpcrdma_rtt_quickest_probe(struct kunit *test)
 {
 	static const u32 us[] = { 150, 170, 190 };
@@ -161,7 +163,7 @@ static void rpcrdma_rtt_quickest_probe(struct kunit *test)
 
 /* With any times in any order, the estimate stays within its limits, and is never lowered below
  * the round trip. Only a probe raises the estimate, and at most doubles it. rpcrdma_rtt_asks() is
- * true for few answers: for fewer than four per probe.
+ * true for few answers: on average, for fewer than four per probe.
  */
 static void rpcrdma_rtt_any(struct kunit *test)
 {
