@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of net/core/size.c: queue depths, and numbers of regions, Receives and credits.
+ * Unit tests of net/core/size.c: queue depths; numbers of regions, Receives and credits; the size
+ * of the largest data item; the layout of Receives; and which page sizes a device can register.
  */
 
 #include <kunit/test.h>
@@ -56,9 +57,9 @@ static void rpcrdma_size_registers_pages(struct kunit *test)
 	}
 }
 
-/* Receives are posted in batches. Even while all but one of a batch wait to be posted, there
- * are Receives for the number of messages that the peer was promised. This takes at most seven
- * more Receives than messages.
+/* Receives are posted in batches. Even while a batch lacks only one Receive, and so has not been
+ * posted, the other Receives are enough for the number of messages that the peer was promised. For
+ * this, a connection needs at most seven more Receives than messages.
  *
  * Covers: V1-CRD-09
  */
@@ -72,7 +73,7 @@ static void rpcrdma_size_recvs_keep_promises(struct kunit *test)
 		KUNIT_EXPECT_GE(test, recvs - (batch - 1), messages);
 		KUNIT_EXPECT_LE(test, batch, 8);
 		KUNIT_EXPECT_LE(test, recvs, messages + 7);
-		/* One Receive less would be too few. */
+		/* One Receive fewer would not be enough. */
 		batch = max(rpcrdma_size_recv_batch(recvs - 1), 1u);
 		KUNIT_EXPECT_LT(test, recvs - 1 - (batch - 1), messages);
 	}
@@ -294,8 +295,9 @@ static void rpcrdma_size_check_client(struct kunit *test,
 	KUNIT_EXPECT_LE(test, sz->cz_rq_depth, caps->dc_max_qp_wr);
 	KUNIT_EXPECT_LE(test, sz->cz_sq_depth + sz->cz_rq_depth,
 			caps->dc_max_cqe);
-	/* There is a slot for the Send of each request, and room for all work requests of
-	 * one RPC of the largest size
+	/* The send queue has room for the Send of each request, the other work requests of one
+	 * RPC of the largest size, the answers to callbacks, the keepalive's probe and the drain
+	 * marker
 	 */
 	KUNIT_EXPECT_GE(test, sz->cz_sq_depth,
 			sz->cz_requests - 1 + largest + bc + 2);
@@ -409,8 +411,10 @@ static void rpcrdma_size_large_pages(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_client_payload(1, 65536),
 			13 * 65536);
 
-	/* One work request covers a transfer. So there are 64 slots for Sends, 2 for callbacks, 2
-	 * for the keepalive's probe and the drain marker, 3 for transfers, and 16 for segments.
+	/* The 87 slots are: 64 for Replies to half of the Calls; 2 for callbacks; 2 for the
+	 * keepalive's probe and the drain marker; 3 for three transfers, since one work request
+	 * covers a whole transfer; and 16 more, in case a client has split a transfer into 16
+	 * segments.
 	 */
 	KUNIT_ASSERT_EQ(test, rpcrdma_size_server(&caps, 128, 2, MIB, 65536,
 						  &server), 0);
@@ -557,7 +561,7 @@ KUNIT_ARRAY_PARAM_DESC(rpcrdma_size_server, rpcrdma_size_server_cases, desc);
 
 /*
  * Few SGEs, or the need for regions for RDMA Reads, do not reduce the number of requests, which
- * is the number of credits. Only short queues reduce it.
+ * is the number of credits. Only a short receive queue or completion queue reduces it.
  *
  * Covers: V1-CRD-09 V1-CRD-27 V1-RDC-21 BC-08
  */
@@ -589,9 +593,9 @@ static void rpcrdma_size_check_server(struct kunit *test,
 	KUNIT_EXPECT_LE(test, sz->sz_ord, 255);
 	KUNIT_EXPECT_LE(test, sz->sz_ord, max(caps->dc_max_init_rd_atom, 1u));
 	KUNIT_EXPECT_LE(test, sz->sz_ord, max(caps->dc_max_rd_atom, 1u));
-	/* There is room for one transfer of 257 pages in 16 segments, and for one
-	 * Send. If the device allows it, there is room for the Sends of half of
-	 * the Calls
+	/* The send queue has room for the callbacks, the keepalive's probe, the drain marker, one
+	 * transfer of 257 pages in 16 segments, and one Reply. If the device allows it, there is
+	 * room for the Replies to half of the Calls
 	 */
 	spare = bc + 2 + DIV_ROUND_UP(257, sz->sz_send_sges) + 16;
 	KUNIT_EXPECT_GE(test, sz->sz_sq_depth, 1 + spare);
@@ -662,7 +666,9 @@ static void rpcrdma_size_server_refuses(struct kunit *test)
 	caps.dc_max_mr_pages = 0;
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_server(&caps, 1, 2, MIB, 4096,
 						  &sizes), -EOPNOTSUPP);
-	/* RDMA Reads to 16 regions take 48 entries, besides those for drain and probe. */
+	/* RDMA Reads to 16 regions take 48 entries of the send queue. The drain marker and the
+	 * keepalive's probe take two more.
+	 */
 	caps = rpcrdma_size_siw;
 	caps.dc_max_send_sge = 16;
 	caps.dc_max_qp_wr = 49;
@@ -681,7 +687,8 @@ static void rpcrdma_size_server_refuses(struct kunit *test)
 }
 
 /* The completion queues have an entry for each entry of the send queue and of the receive queue. If
- * the sum of these entries would exceed dc_max_cqe, there are fewer requests.
+ * the sum of these entries would exceed dc_max_cqe, the send queue becomes shorter. If even the
+ * shortest possible send queue is too long, there are fewer requests.
  */
 static void rpcrdma_size_server_cqe(struct kunit *test)
 {

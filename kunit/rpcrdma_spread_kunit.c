@@ -45,7 +45,8 @@ static void rpcrdma_spread_evenly(struct kunit *test)
 	}
 }
 
-/* The vector to begin with may be any number. It is taken modulo the number of vectors. */
+/* The index at which the search begins may be any number. It is taken modulo the number of vectors.
+ */
 static void rpcrdma_spread_begins_anywhere(struct kunit *test)
 {
 	const struct rpcrdma_cv cvs[CVS] = { };
@@ -85,7 +86,9 @@ static void rpcrdma_spread_avoids_unwanted(struct kunit *test)
 /* Covers: G-43 */
 static void rpcrdma_spread_shares_by_group(struct kunit *test)
 {
-	/* In the order that most drivers use, mixed, and with three unwanted vectors (-1) */
+	/* Group number of each vector: in ascending order, mixed, and mixed with three unwanted
+	 * vectors (-1)
+	 */
 	static const int orders[][CVS] = {
 		{ 3, 3, 7, 7, 7, 7, 7, 7 },
 		{ 7, 3, 7, 7, 7, 3, 7, 7 },
