@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of net/wire/lists.c: chunk lists and segments, which are the same in all versions.
+ * Unit tests of net/wire/lists.c: the version word, chunk lists and segments. They have the same
+ * form in all versions.
  */
 
 #include <linux/limits.h>
@@ -8,7 +9,7 @@
 
 #include "rpcrdma_kunit.h"
 
-/* Values of a presence word: nothing follows, or an entry follows */
+/* Values of a presence word, which says whether a list entry or the Reply chunk follows */
 #define RPCRDMA_NONE	0u
 #define RPCRDMA_MORE	1u
 
@@ -20,7 +21,9 @@ static void rpcrdma_wire_put_read(struct rpcrdma_kunit *fx, u32 position,
 	rpcrdma_kunit_seg(fx, handle, length, offset);
 }
 
-/* Write a counted array of @nsegs segments; the count in it, @count, may be wrong. */
+/* Write a Write chunk or Reply chunk of @nsegs segments. Its segment count is @count, which may be
+ * wrong.
+ */
 static void rpcrdma_wire_put_array(struct rpcrdma_kunit *fx, u32 count,
 				   u32 nsegs, u32 length)
 {
@@ -108,7 +111,7 @@ static void rpcrdma_wire_all_presence_combinations(struct kunit *test)
 	}
 }
 
-/* Write one read segment, one Write chunk and a Reply chunk, each of one segment. */
+/* Write lists with one Read chunk, one Write chunk and a Reply chunk, each of one segment. */
 static void rpcrdma_wire_put_one_each(struct rpcrdma_kunit *fx)
 {
 	rpcrdma_kunit_clear(fx);
@@ -455,7 +458,8 @@ static void rpcrdma_wire_extreme_segments_are_untouched(struct kunit *test)
 
 /*
  * Even if the buffer is overwritten after the list was decoded, a walk must not read beyond
- * the list. KASAN would report such an access.
+ * the list. A walk that left the list would soon leave the buffer, too, and KASAN would
+ * report that.
  *
  * Covers: V1-HDR-23
  */

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Unit tests of net/wire/rtx.c, and of the round-trip extension in v2_props.c and v2_error.c. */
+/*
+ * Unit tests of net/wire/rtx.c, and of what v2_props.c and v2_error.c do for the round-trip
+ * extension. rtx.h defines the terms of the extension.
+ */
 
 #include <linux/limits.h>
 #include <linux/string.h>
@@ -22,8 +25,8 @@ static const struct rpcrdma_chunk_out rpcrdma_rtx_mixed_read = {
 
 /*
  * Contents of the transmissions in vectors_rtx.h. @hdr is the length of the header in bytes. If
- * @read is true, the header has the Read chunk rpcrdma_rtx_mixed_read, whose handle may be
- * invalidated.
+ * @read is true, the header has the Read chunk rpcrdma_rtx_mixed_read, and the Reply may invalidate
+ * the handle of this chunk.
  */
 struct rpcrdma_rtx_case {
 	const char			*desc;
@@ -268,7 +271,7 @@ static void rpcrdma_rtx_decode_vectors(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma2_rtx_items(&tx, items),
 			param->tx.tx_first);
 	if (!param->tx.tx_first) {
-		/* A following transmission has no lists, so it cannot be decoded */
+		/* rpcrdma2_decode_group() decodes only first transmissions, which have the lists */
 		KUNIT_EXPECT_EQ(test, rpcrdma_rtx_decode(fx, buf, len),
 				RPCRDMA_BAD_PROC);
 		return;
@@ -323,7 +326,7 @@ static void rpcrdma_rtx_all_lengths(struct kunit *test)
 				    want, "%u bytes", len);
 	}
 
-	/* The transmission is one byte shorter or longer than header and stream */
+	/* Without data, header and stream must fill the transmission exactly */
 	if (param->tx.tx_data || !param->tx.tx_first)
 		return;
 	buf = kunit_kzalloc(test, full + 1, GFP_KERNEL);
@@ -447,7 +450,7 @@ static void rpcrdma_rtx_misplaced_lists(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_rtx_decode(fx, fx->kf_buf, 256),
 			RPCRDMA_BAD_LIST);
 
-	/* A message of another type, whose words would be an error in version 1 */
+	/* A message of another type, which could also be read as an ERR_VERS of version 1 */
 	rpcrdma_kunit_clear(fx);
 	rpcrdma_kunit_say(fx, XID, 2, 1, RPCRDMA2_ERROR, 1, 4, 9);
 	KUNIT_EXPECT_EQ(test, rpcrdma_rtx_decode(fx, fx->kf_buf, 28),
@@ -455,7 +458,9 @@ static void rpcrdma_rtx_misplaced_lists(struct kunit *test)
 }
 
 /*
- * An endpoint that has not announced the round-trip extension does not know its header types.
+ * rpcrdma2_decode_call() and rpcrdma2_decode_reply() do not know the header types of the
+ * round-trip extension. An endpoint without the extension answers a Call that has such a type with
+ * INVAL_HTYPE.
  *
  * Covers: RTX-37
  */
@@ -485,7 +490,7 @@ static void rpcrdma_rtx_is_unknown(struct kunit *test)
 	}
 }
 
-/* Make a first transmission with chunk lists. */
+/* Make a message in one transmission, with the chunk lists @lists and without items. */
 static u8 *rpcrdma_rtx_with_lists(struct rpcrdma_kunit *fx, bool response,
 				  const u32 *lists, u32 nlists)
 {
@@ -718,7 +723,9 @@ static void rpcrdma_rtx_items_in_a_stream(struct kunit *test)
 			param->good ? RPCRDMA_OK : RPCRDMA_BAD_POSITION);
 }
 
-/* As many items as allowed are accepted, but not one more. */
+/* A Call with the maximum number of items can be encoded and decoded. With one more item, it cannot
+ * be encoded.
+ */
 static void rpcrdma_rtx_many_items(struct kunit *test)
 {
 	struct rpcrdma2_item items[RPCRDMA2_RTX_MAX_ITEMS + 1];
@@ -755,7 +762,7 @@ static void rpcrdma_rtx_many_items(struct kunit *test)
 	tx.tx_nitems++;
 	KUNIT_EXPECT_EQ(test, rpcrdma2_encode_rtx_call(buf, len, &tx, items,
 						       &call), -EINVAL);
-	/* As many Read chunks as allowed are accepted, but not one more */
+	/* The encoder accepts the maximum number of Read chunks, but not one more */
 	tx.tx_nitems = 0;
 	call.ko_read = reads;
 	for (i = 0; i < ARRAY_SIZE(reads); i++) {
@@ -873,7 +880,7 @@ static void rpcrdma_rtx_first_to_be_sent(struct kunit *test)
 	struct rpcrdma_kunit *fx = test->priv;
 	int want = param->good ? 64 : -EINVAL;
 
-	/* A Call must have rtx_replies. A Reply must have neither rtx_replies nor rtx_results */
+	/* rtx_replies must not be 0 in a Call. rtx_replies and rtx_results must be 0 in a Reply */
 	KUNIT_EXPECT_EQ(test, rpcrdma2_encode_rtx_reply(fx->kf_buf, 64, &tx,
 							NULL, &reply), want);
 	KUNIT_EXPECT_EQ(test, rpcrdma2_encode_rtx_call(fx->kf_buf, 64, &tx,
@@ -956,7 +963,7 @@ static void rpcrdma_rtx_next_to_be_sent(struct kunit *test)
 			param->good ? 36 : -EINVAL);
 }
 
-/* Arguments that are invalid in RDMA2_MSG are invalid in RDMA2_RTX_MSG, too. */
+/* What the encoders of RDMA2_MSG refuse, the encoders of RDMA2_RTX_MSG refuse, too. */
 static void rpcrdma_rtx_base_rules(struct kunit *test)
 {
 	static const struct rpcrdma2_transmission tx = {
@@ -971,7 +978,7 @@ static void rpcrdma_rtx_base_rules(struct kunit *test)
 	u8 *buf = fx->kf_buf;
 	u32 written = 40;
 
-	/* A Position Zero chunk is refused, with ko_proc MSG and NOMSG */
+	/* A Position Zero chunk is refused, whether ko_proc is RDMA2_MSG or RDMA2_NOMSG */
 	call.ko_nreads = 1;
 	call.ko_read = &chunk;
 	KUNIT_EXPECT_EQ(test, rpcrdma2_encode_rtx_call(buf, 256, &tx, NULL,
@@ -1275,7 +1282,7 @@ static void rpcrdma_rtx_property_lengths(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_rtx_decode_props(fx, fx->kf_buf,
 						       fx->kf_len),
 			RPCRDMA_BAD_PROP);
-	/* The next number is that of an unknown property */
+	/* The number after that of the property RTX belongs to no known property */
 	rpcrdma_kunit_clear(fx);
 	rpcrdma_kunit_say(fx, XID, 2, 5, 5, 0, 1, RPCRDMA2_PROPID_RTX + 1, 0);
 	KUNIT_EXPECT_EQ(test, rpcrdma_rtx_decode_props(fx, fx->kf_buf,
