@@ -13,6 +13,7 @@
 
 /*
  * The chunks and the Calls of the version 1 messages in vectors.h, as arguments of the encoders.
+ * The RDMA_MSGP Call is not among them, because no encoder writes it.
  */
 
 static const struct rpcrdma_segment rpcrdma_v1_read_segs[] = {
@@ -162,7 +163,7 @@ static void rpcrdma_v1_expect_chunk(struct kunit *test,
 	KUNIT_EXPECT_EQ(test, chunk->ck_length, length);
 }
 
-/* Check that a decoded Call is the same as the encoded one. */
+/* Check that a decoded Call has the values and chunks of @call. */
 static void rpcrdma_v1_expect_call(struct kunit *test,
 				   const struct rpcrdma_hdr *hdr,
 				   const struct rpcrdma_call_out *call)
@@ -446,7 +447,7 @@ static void rpcrdma_v1_decode_error_vectors(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hdr->hd_lists.ls_nwrites, 0);
 	KUNIT_EXPECT_FALSE(test, hdr->hd_lists.ls_has_reply);
 
-	/* A responder drops an error of version 1, whatever its code is */
+	/* A responder drops an error of version 1 */
 	if (param->vers == 1)
 		KUNIT_EXPECT_EQ(test,
 				rpcrdma_kunit_decode_call(fx, vec->ve_data,

@@ -127,7 +127,7 @@ static void rpcrdma_v2_expect_error(struct rpcrdma_kunit *fx,
 		KUNIT_EXPECT_EQ(test, hdr->hd_vers_low, 0);
 		KUNIT_EXPECT_EQ(test, hdr->hd_vers_high, 0);
 	}
-	/* The credits of a version 2 error are ignored, and no error answers it */
+	/* The credits of an error are ignored, and no error is sent in answer to an error */
 	KUNIT_EXPECT_FALSE(test, rpcrdma2_is_grant(hdr, RPCRDMA_OK));
 	KUNIT_EXPECT_FALSE(test, rpcrdma2_refusal(hdr, RPCRDMA_BAD_MSG,
 						  &rpcrdma2_accept_forward,
@@ -146,8 +146,8 @@ static void rpcrdma_v2_decode_error_vectors(struct kunit *test)
 	u32 flags;
 
 	for (flags = 0; flags <= RPCRDMA2_NEGOTIATING; flags++) {
-		/* During negotiation, the errors of 28 bytes would be taken for
-		 * an ERR_VERS of version 1
+		/* During negotiation, a version 2 error of 28 bytes would be
+		 * taken for an ERR_VERS of version 1
 		 */
 		if (flags && vec->ve_len == 28 && !param->old)
 			continue;
@@ -200,7 +200,7 @@ static void rpcrdma_v2_tells_layouts_apart(struct kunit *test)
 
 	/* These words may be an ERR_VERS of version 1, or an error of version 2 with one
 	 * argument. During negotiation, they count as ERR_VERS. Later, they count as an error
-	 * of version 2 if the sixth word is a code with one argument
+	 * of version 2 if the sixth word is a code with one argument, and otherwise as ERR_VERS
 	 */
 	for (low = 0; low < 12; low++) {
 		rpcrdma_kunit_clear(fx);
@@ -228,7 +228,7 @@ static void rpcrdma_v2_tells_layouts_apart(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, hdr->hd_v1_error);
 	KUNIT_EXPECT_EQ(test, hdr->hd_vers_low, 4);
 
-	/* ERR_CHUNK of a version 1 server that did not check the version */
+	/* ERR_CHUNK of a version 1 server that did not check the version of our message */
 	rpcrdma_kunit_clear(fx);
 	rpcrdma_kunit_say(fx, XID, 1, 1, 4, 2);
 	KUNIT_ASSERT_EQ(test, rpcrdma_kunit_client2(fx, fx->kf_buf, 20, 1),
@@ -266,7 +266,7 @@ static void rpcrdma_v2_truncated_errors(struct kunit *test)
 		}
 		/* The XID is set even if the error is invalid, so that the RPC can end */
 		KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_xid, XID);
-		/* The first 28 bytes are a valid error in the layout of version 1 */
+		/* The first 28 bytes of WRITE_RESOURCE are a valid ERR_VERS of version 1 */
 		want = len == 28 ? RPCRDMA_OK : RPCRDMA_BAD_MSG;
 		if (param->vers != 2)
 			want = RPCRDMA_BAD_VERS;
@@ -332,7 +332,9 @@ static void rpcrdma_v2_errors_are_responses(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_kunit_client2(fx, fx->kf_buf, 24, 1),
 			RPCRDMA_DISCARD_ERROR);
 
-	/* Without F_RESPONSE, an error with another rdma_vers is not an ERR_VERS */
+	/* In the layout of version 2, an error whose rdma_vers is not 2 must be an ERR_VERS with
+	 * F_RESPONSE
+	 */
 	rpcrdma_kunit_clear(fx);
 	rpcrdma_kunit_say(fx, XID, 3, 1, 4, 0, 1, 1, 2);
 	KUNIT_EXPECT_EQ(test, rpcrdma_kunit_client2(fx, fx->kf_buf, 32, 0),
