@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Unit tests of net/wire/v2.c: encoding and decoding of version 2 Calls and Replies,
- * forward and backward, and the table of header types.
+ * forward and backward, and the table of header types. Some tests also check which error answers a
+ * message (rpcrdma2_refusal() in v2_error.c).
  */
 
 #include <linux/limits.h>
@@ -124,7 +125,7 @@ static void rpcrdma_v2_decode_call_vectors(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, rpcrdma2_is_grant(hdr, RPCRDMA_OK));
 }
 
-/* Decode the Call v2_msg_inv. Returns its lists, for a Reply to it. */
+/* Decode the Call vec_v2_msg_inv. Returns its lists, for a Reply to it. */
 static const struct rpcrdma_lists *rpcrdma_v2_offer(struct rpcrdma_kunit *fx)
 {
 	const struct rpcrdma_vector *vec =
@@ -137,7 +138,7 @@ static const struct rpcrdma_lists *rpcrdma_v2_offer(struct rpcrdma_kunit *fx)
 	return &fx->kf_lists;
 }
 
-#define RPCRDMA_V2_REPLY_MSG	44u	/* bytes of the RPC message in v2_msg_reply */
+#define RPCRDMA_V2_REPLY_MSG	44u	/* bytes of the RPC message in vec_v2_msg_reply */
 
 /* Covers: V2-HDR-06 V2-HDR-07 V2-HDR-08 V2-CHK-12 V2-TYP-04 V2-CRD-06 */
 static void rpcrdma_v2_encode_reply_vector(struct kunit *test)
@@ -285,7 +286,7 @@ static void rpcrdma_v2_all_short_lengths(struct kunit *test)
 		}
 	}
 
-	/* In a message of another version, only the fixed words are read */
+	/* If a message has another version and is not an error, only its fixed words are read */
 	rpcrdma_kunit_clear(fx);
 	rpcrdma_kunit_say(fx, XID, 3, 1, 0);
 	memset(fx->kf_buf + 16, 0xff, 24);
@@ -297,7 +298,8 @@ static void rpcrdma_v2_all_short_lengths(struct kunit *test)
 }
 
 /*
- * A message made of words. @code is the error to answer it with; 0 if it is not answered.
+ * A message made of words. Only the first @bytes bytes of @words are used. @code is the error that
+ * answers the message, and @arg the first argument of the error. @code is 0 if no error is sent.
  */
 struct rpcrdma_v2_words_case {
 	const char		*desc;
@@ -565,11 +567,13 @@ static void rpcrdma_v2_judges_at_a_client(struct kunit *test)
 	if (!param->code)
 		return;
 	KUNIT_EXPECT_EQ(test, error.er_code, param->code);
-	/* In READ_CHUNKS, the argument 0 says that no Read chunks are accepted */
+	/* In READ_CHUNKS, the argument 0 says that no Read chunks are accepted. The other errors of
+	 * this test have no argument
+	 */
 	KUNIT_EXPECT_EQ(test, error.er_arg[0], 0);
 }
 
-/* Write a Call to the fixture's buffer, with these numbers of chunks and segments. */
+/* Write a Call to the fixture's buffer. Each of its Read and Write chunks has @nsegs segments. */
 static void rpcrdma_v2_put_call(struct rpcrdma_kunit *fx, u32 nreads,
 				u32 nwrites, u32 nsegs)
 {
@@ -696,7 +700,9 @@ static void rpcrdma_v2_limits_in_every_list(struct kunit *test)
 	low.ac_segs = 1;
 	rpcrdma_v2_expect_refusal(fx, &low, RPCRDMA2_ERR_SEGMENTS, 1);
 
-	/* A client accepts no chunks at all. It answers Write and Reply chunks with BAD_XDR */
+	/* A client accepts no chunks at all. Without Read chunks, it answers Write chunks with
+	 * BAD_XDR
+	 */
 	for (i = 0; i < ARRAY_SIZE(backward); i++) {
 		rpcrdma_v2_put_call(fx, backward[i].reads, backward[i].writes,
 				    backward[i].segs);
@@ -714,7 +720,9 @@ static void rpcrdma_v2_limits_in_every_list(struct kunit *test)
 				  RPCRDMA2_ERR_READ_CHUNKS, 0);
 }
 
-/* The first chunk is within the limit on segments (ac_segs), and the second is not.
+/* The second chunk has one segment more than the first. If only the first chunk is within the limit
+ * (ac_segs), the Call is refused.
+ *
  * Covers: V2-ERR-16
  */
 static void rpcrdma_v2_limits_in_later_chunks(struct kunit *test)
@@ -834,7 +842,7 @@ static void rpcrdma_v2_handles_to_invalidate(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_inv_handle, 0x00030c01);
 }
 
-/* The handle is in only one chunk, which may be the second of its list.
+/* rdma_inv_handle is the handle of only one chunk, which may be the second of its list.
  * Covers: V2-CHK-03 G-22
  */
 static void rpcrdma_v2_handles_in_later_chunks(struct kunit *test)
@@ -878,7 +886,7 @@ static void rpcrdma_v2_handles_in_later_chunks(struct kunit *test)
 	len = rpcrdma2_encode_call(fx->kf_buf, RPCRDMA_KUNIT_BUF_LEN, &call);
 	KUNIT_EXPECT_EQ(test, len, -EINVAL);
 
-	/* Chunks of an earlier Call, in the unused entries of the lists, do not count */
+	/* Chunks of an earlier Call in unused entries of ls_read and ls_write do not count */
 	KUNIT_ASSERT_EQ(test, rpcrdma2_decode_call(fx->kf_buf, fx->kf_len,
 						   &rpcrdma2_accept_forward,
 						   &fx->kf_hdr), RPCRDMA_OK);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of net/wire/v2_props.c: version 2 properties.
+ * Unit tests of net/wire/v2_props.c: version 2 properties, except the property RTX, which
+ * rpcrdma_wire_rtx_kunit.c tests.
  */
 
 #include <linux/limits.h>
