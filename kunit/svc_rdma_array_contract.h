@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Unit tests of svc_rdma_array.h. Kernels keep the pages of a server thread in struct svc_rqst
- * in one of three forms, and there is a test file for each form. Before it includes this
- * header, such a file declares a struct svc_rqst of its form, defines array_kunit_init(),
- * which sets the members, defines the macros that Kbuild would define, and defines:
+ * Unit tests of svc_rdma_array.h. Kernels keep the pages of a server thread in one of three forms,
+ * which svc_rdma_array.h describes. There is a test file for each form. Before such a file includes
+ * this header, it declares a struct svc_rqst of its form, and defines the macros that Kbuild would
+ * define for this form. It also defines array_kunit_init(), which sets rq_pages and rq_maxpages if
+ * the array is allocated, and these macros:
  *
  *   ARRAY_KUNIT_SEPARATE  1 if the kernel keeps Replies in an array of their own
  *   ARRAY_KUNIT_SUITE     name of the suite
- *   ARRAY_KUNIT_ENTRIES   number of entries of each array
+ *   ARRAY_KUNIT_ENTRIES   number of entries of each array, without the NULL entry at its end
  *
  * The functions of this header do with the arrays what the rest of the kernel does: sunrpc
  * fills them and releases Replies, nfsd builds Replies, and a device holds pages for a while.
  * The tests check that each page has one owner at a time. KASAN detects an access behind an
- * array.
+ * allocated array.
  */
 #include <kunit/test.h>
 #include "../net/server/svc_rdma_array.h"
@@ -129,8 +130,8 @@ static void array_kunit_release(struct array_kunit *ak, bool separate)
 	}
 }
 
-/* Do what sunrpc and nfsd do to build a Reply of @used pages. For each bit that is set in
- * @spliced, a page of the page cache replaces that page of the thread.
+/* Do what sunrpc and nfsd do to build a Reply of @used pages. If bit N of @spliced is set, a page
+ * of the page cache replaces page N of the Reply.
  */
 static void array_kunit_reply(struct array_kunit *ak, u32 used, u32 spliced)
 {
@@ -171,14 +172,14 @@ static struct array_kunit *array_kunit_new(struct kunit *test, bool separate)
 	rqstp = ak->ak_rqst;
 	array_kunit_init(rqstp, ak->ak_calls);
 	if (separate) {
-		/* Both arrays are full before the first Call. */
+		/* Make the first array_kunit_alloc() fill the whole array of Replies. */
 		rqstp->rq_respages = ak->ak_replies;
 		rqstp->rq_next_page = ak->ak_replies + ARRAY_KUNIT_ENTRIES;
 	}
 	return ak;
 }
 
-/* Returns the number of pages that an idle thread has. */
+/* Returns the number of pages that a thread has between two Replies of a test. */
 static u32 array_kunit_full(void)
 {
 	return ARRAY_KUNIT_SEPARATE ? ARRAY_KUNIT_ENTRIES : ARRAY_KUNIT_PAGES;
@@ -246,9 +247,9 @@ static void array_kunit_round(struct array_kunit *ak, u32 used, u32 spliced,
 	KUNIT_ASSERT_EQ(ak->ak_test, array_kunit_owned(ak), array_kunit_full());
 }
 
-/* Replies of any number of pages, any of which may be pages of the page cache. The transport
- * takes all pages of the Reply, or all but the head, or the thread keeps those that it can use
- * again.
+/* Test Replies of each number of pages, and for each number all choices of the pages that are from
+ * the page cache. The transport takes all pages of the Reply, or all but the head; or the thread
+ * keeps the pages that it can use again.
  */
 static void array_kunit_replies(struct kunit *test)
 {
@@ -262,8 +263,8 @@ static void array_kunit_replies(struct kunit *test)
 				array_kunit_round(ak, used, spliced, how);
 }
 
-/* If there is no Call to execute, sunrpc releases nothing, whatever an earlier request has left in
- * the array.
+/* If there is no Call to execute, sunrpc releases nothing, whatever values an earlier request has
+ * left in rq_respages and rq_next_page.
  */
 static void array_kunit_nothing(struct kunit *test)
 {

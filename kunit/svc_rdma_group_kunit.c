@@ -111,8 +111,8 @@ static const u8 *svc_rdma_group_kunit_written(const u8 *data)
 			  SVC_RDMA_GROUP_KUNIT_SMALL);
 }
 
-/* If the second part of a Reply is longer than the buffer of its Send, encoding fails, and nothing
- * is written behind this buffer.
+/* If the second part of a Reply and its header do not fit in the buffer of the second Send,
+ * encoding fails, and nothing is written behind this buffer.
  */
 static void svc_rdma_group_second_too_small(struct kunit *test)
 {
