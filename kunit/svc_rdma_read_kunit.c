@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of net/server/read.c: Calls whose items (rtx.h) were placed in their Receives, with
- * layouts that the round-trip extension allows. Our client sends only some of these layouts.
+ * Unit tests of net/server/read.c: Calls whose items (rtx.h) are in target segments of Receives,
+ * with layouts that the round-trip extension allows. Our client sends only some of these layouts.
+ * Another test gives such Receives back (net/server/renew.c).
  */
 
 #include <kunit/test.h>
@@ -258,7 +259,9 @@ static void svc_rdma_read_soil(struct kunit *test)
 	}
 }
 
-/* Upper layers may read to the end of the last page. They must find zeros there (RFC 8166 8.1). */
+/* Upper layers may read to the end of the last page. Behind the Call, they must find zeros there
+ * (RFC 8166 8.1).
+ */
 static void svc_rdma_read_check_copy(struct kunit *test,
 				     const struct svc_rdma_call *call)
 {
@@ -297,9 +300,9 @@ static void svc_rdma_read_places(struct kunit *test)
 	svc_rdma_pages_free(call);
 }
 
-/* svc_rdma_msg_put_renewed() may run in a completion handler, where it must not allocate memory.
- * So it gives the Receives of a message back with their blocks of pages, even if other code holds a
- * reference to each block (server/renew.c).
+/* svc_rdma_msg_put_renewed() may run in a completion handler, where it must not allocate memory. So
+ * it does not replace the blocks of pages of the Receives that it gives back, even if other code
+ * holds a reference to each block (server/renew.c).
  *
  * Covers: RTX-77
  */

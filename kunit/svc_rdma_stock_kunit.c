@@ -14,9 +14,9 @@
 #define SVC_RDMA_STOCK_ROOM	1024u
 
 /**
- * struct svc_rdma_stock_fixture - pages on their way
- * @sf_pages: array that a Call would have
- * @sf_count: number of its entries
+ * struct svc_rdma_stock_fixture - the pages that a Call would have
+ * @sf_pages: the pages; those of a piece are adjacent entries
+ * @sf_count: number of entries in use
  */
 struct svc_rdma_stock_fixture {
 	struct page	*sf_pages[SVC_RDMA_STOCK_ROOM];
