@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Messages as they are on the wire. They were written by hand, and checked by a decoder that
- * shares no code with this module.
+ * Messages and private data as they are on the wire, written by hand. A decoder that shares no
+ * code with this module checks the messages of version 2 (scripts/tests/analysers/dissect.py).
  *
  * Documentation/wire.rst explains the layouts. The tests expect exactly these bytes. If the
  * code does not agree with a message, the RFCs and drafts decide which of the two is wrong.
@@ -249,8 +249,9 @@ static const u8 vec_v2_connprop[48] = {
 };
 
 /*
- * Version 2 RDMA2_ERR_VERS in the layout of draft version-two-09 (with rdma_flags). This layout
- * is accepted, but never sent: we send ERR_VERS in the layout of version 1 (G-11).
+ * Version 2 RDMA2_ERR_VERS in the layout of draft version-two-09 (with rdma_flags), in answer to a
+ * version 3 message. rdma_vers is that of the refused message. This layout is accepted, but never
+ * sent: we send ERR_VERS in the layout of version 1 (G-11).
  */
 static const u8 vec_v2_err_vers[32] = {
 	0x11, 0x22, 0x33, 0x44, 0x00, 0x00, 0x00, 0x03,

@@ -2,8 +2,8 @@
 /*
  * Messages of the round-trip extension as they are on the wire, written by hand. "Data" in the
  * comments is placed data (rtx.h), which begins where the target segments of the receiver begin.
- * Long transmissions are not complete here: they have only the header, and the part of the stream
- * whose content matters. All bytes behind it are zero.
+ * An array that is shorter than the transmission in its comment has only the header, and the part
+ * of the stream whose content matters. The tests append zeros up to the length in the comment.
  */
 #ifndef RPCRDMA_KUNIT_VECTORS_RTX_H
 #define RPCRDMA_KUNIT_VECTORS_RTX_H
