@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of net/client/reply.c: where the parts of a Reply are copied to, when a Reply is
- * awaited, and when its unused Receives are free (net/client/credit.c). In a Reply to the Linux NFS
- * client, nothing follows the data of a READ. So tests with a mount do not cover all cases of
- * copying.
+ * Unit tests of net/client/reply.c: where the parts of a Reply are copied to, and whether a Reply
+ * is awaited (also net/client/request.c). Another test is about the Receives of a Call whose Reply
+ * has come (net/client/credit.c).
+ *
+ * In a Reply to the Linux NFS client, nothing follows the data of a READ. So tests with a mount do
+ * not cover all cases of copying.
  */
 
 #include <kunit/test.h>
@@ -37,7 +39,9 @@ static struct xprt_rdma_reply_fixture *xprt_rdma_reply_make(struct kunit *test)
 	return fx;
 }
 
-/* Make a Reply: a head, an item of @written bytes in the Write chunk, and the rest inline. */
+/* Make a Reply with an inline head, an inline rest, and @written bytes in the Write chunk, which
+ * belong between head and rest.
+ */
 static void xprt_rdma_reply_set_up(struct xprt_rdma_reply_fixture *fx,
 				   u32 written)
 {
@@ -68,8 +72,8 @@ static void xprt_rdma_reply_set_up(struct xprt_rdma_reply_fixture *fx,
 }
 
 /*
- * The server may write an item with all of its roundup, part of it, or none. In all cases, the
- * rest of the Reply is found, and only the roundup is skipped.
+ * The server may write all, some or none of the roundup of an item. In all cases, the rest of the
+ * Reply is copied to the place behind the roundup.
  *
  * Covers: V1-WPD-06 V1-WPD-07
  */
@@ -130,8 +134,9 @@ static void xprt_rdma_reply_in_two_receives(struct kunit *test)
 	len = XPRT_RDMA_KUNIT_HEAD + XPRT_RDMA_KUNIT_REST;
 	for (cut = 0; cut <= len; cut++) {
 		xprt_rdma_reply_set_up(fx, XPRT_RDMA_KUNIT_ITEM);
-		/* Both Receives use rf_message. The buffer of the second begins 4 bytes later,
-		 * so the two parts of the body are adjacent in rf_message
+		/* The buffers of both Receives are in rf_message. The first part of the body ends
+		 * at offset 40 + cut. The second part begins there, at offset 36 + cut of a buffer
+		 * that begins 4 bytes later
 		 */
 		fx->rf_more.rv_buf.bf_data = fx->rf_message + 4;
 		rpcrdma_msg_set_body(msg, 40, cut);
@@ -151,8 +156,9 @@ static void xprt_rdma_reply_in_two_receives(struct kunit *test)
 }
 
 /* For a Reply group (rtx.h) that was never complete, xprt_rdma_reply_awaited() is called without a
- * message. Even then, xprt_rdma_send_is_awaited() stays true, because the RPC must not end before
- * the server's access to its memory has ended (client/fence.c). A second Reply is not accepted.
+ * message. Even then, xprt_rdma_send_is_awaited() stays true: the Reply is being handled until the
+ * server's access to the memory of the RPC has ended (client/fence.c). A second Reply is not
+ * accepted.
  */
 static void xprt_rdma_reply_lost_is_awaited(struct kunit *test)
 {
@@ -185,8 +191,8 @@ static void xprt_rdma_reply_lost_is_awaited(struct kunit *test)
 							 &fx->rf_req, NULL));
 }
 
-/* When a Reply is complete, the Receives that it has not used are free at once, but the Call
- * keeps its credits until the RPC ends.
+/* When a Reply has come, other Calls may have the Receives beyond the first that were kept for it.
+ * But its Call keeps all its credits until the RPC ends.
  *
  * Covers: RTX-101
  */

@@ -39,7 +39,9 @@ static const struct rpc_program xprt_rdma_transport_program = {
 	.stats		= &xprt_rdma_transport_stat,
 };
 
-/* 192.0.2.1 belongs to nobody (RFC 5737), and the test does not connect to it. */
+/* Create a client of 192.0.2.1, an address that belongs to nobody (RFC 5737). Because of
+ * RPC_CLNT_CREATE_NOPING, no connection is made.
+ */
 static struct rpc_clnt *
 xprt_rdma_transport_create(enum xprtsec_policies policy)
 {
