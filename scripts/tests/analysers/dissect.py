@@ -382,7 +382,8 @@ MALFORMED_RTX = [
     ("Calls of 1023 bytes", [prop_rtx(4096, 0, 1, 0, 1023, 0, 0, 0)], "Property value is not valid"),
     ("a head without targets", [prop_rtx(4096, 0, 1, 0, 1024, 256, 0, 0)], "Property value is not valid"),
 ]
-# Cases whose expected marks depend on the targets that the receiver has announced (PROPS)
+# Cases whose expected marks depend on the targets (see rtx.rst) that the receiver has announced
+# (PROPS)
 KNOWN_RTX = [
     ("data elsewhere", [rtx(1, 8, 8, 260, 1, 0, items=[(8, 8)], more=188)],
      "Data is not where the receiver's targets are"),
@@ -500,8 +501,8 @@ def main():
     if len(seen) != len(cuts):
         bad.append(f"{len(seen)} packets of {len(cuts)}")
     for (name, i), (got, marks, protocols, malformed) in zip(cuts, seen):
-        # What is left of the message is valid if its header is complete. It is also valid if it is an error of 28
-        # bytes, because an error in the layout of version 1 has this length.
+        # A truncated message is valid if it still has header_len() bytes. An error that was cut to
+        # 28 bytes is also valid, because an ERR_VERS in the layout of version 1 has this length.
         good = i >= header_len(vecs[name]) or (i == 28 and got["htype"] == "4")
         if any("Lua" in m for m in marks):
             bad.append(f"{name} of {i} bytes: {marks}")
@@ -524,9 +525,10 @@ def main():
             bad.append(f"{name}: severity {got['severity']}")
     verdict("dissect-malformed", bad)
 
-    # The messages over RoCE and iWARP, each in one packet and in several. Our dissector must ignore the message
-    # of version 1 among them. In the capture "iwarp-parts" there is no such message, because tshark's own
-    # dissector would then fail on all messages.
+    # Put the messages into captures of RoCE and iWARP: first each message in one packet, and then
+    # at most 32 bytes of a message in each packet. Our dissector must ignore the message of version
+    # 1, which comes last. The capture "iwarp-parts" does not have that message: with it, tshark's
+    # own dissector would fail on all messages.
     order = ["v2_connprop", "v2_connprop_server", "v2_msg_inv", "v2_msg_reply", "v2_nomsg_call"]
     order += [n for n in vecs if n not in order and n != "v2_err_vers" and n != "v1_err_vers_v3"]
     reverse = {"v2_connprop": 0, "v2_msg_inv": 0, "v2_nomsg_call": 0}

@@ -89,7 +89,8 @@ def expected(kernel, provider, groups):
             found += unit_tests()
         found += listed(kernel, provider, group)
     if groups == ["kunit"]:
-        # Alone in a guest, the group kunit usually unloads the module, so these cases may not be reported.
+        # If the group kunit has a guest of its own, it usually unloads the module. Then it does not
+        # report these cases.
         found += ["?clean", "?leaks"]
     elif headers(source, "Guests") != ["none"]:
         found += ["clean", "leaks"]

@@ -270,7 +270,7 @@ def connections(capture):
                 requests.append(p)
             if attribute == CM_REP and requests:
                 conn = Connection(requests[-1], p)
-                # If a connect request was sent again, this does not begin another connection.
+                # If the answer (CM REP) was sent again, it does not begin another connection.
                 known = owner.get((True, conn.server_qp))
                 if not known or known.req is not conn.req:
                     conns.append(conn)

@@ -206,8 +206,9 @@ def credits():
     # Covers: V1-CRD-04 BC-03
     rule("credits", ((m.credits > 0, m) for m in messages()))
     # On a connection, the client always requests the same number of credits. The server's grant
-    # seldom falls: the server reviews it only every 15 seconds (review_time), and does not reduce
-    # it because few Calls are in progress at a moment.
+    # seldom falls: the server reviews it at most once in 15 seconds (review_time). That few Calls
+    # are in progress at one moment is no reason to reduce it. So two falls must be at least four
+    # Replies apart.
     # Covers: V1-CRD-01 V1-CRD-03 V1-CRD-29 EXP-25 V2-CRD-02
     def steady(given):
         falls = [i for i in range(1, len(given)) if given[i] < given[i - 1]]
@@ -299,14 +300,15 @@ def call_chunks():
     # next operation, or the name of a symlink.
     # Covers: V1-CHK-11 V1-RDC-08 EXP-13
     rule("argument-roundup", ((goes_on(m, p), m) for m, p in reduced if total(chunk(m, p)) % 4))
-    # A Call that would fit inline has no Read chunk. (Calls that also have another chunk are left out.)
+    # A Call that would fit inline has no Read chunk. (Calls that also have a Write chunk or a Reply
+    # chunk are left out.)
     # Covers: V1-CHK-13 V1-FRM-03 V1-FRM-12
     rule("small-inline", ((HDR_MIN[version] + len(m.body) + (total(s for _, s in m.reads) + 3 & ~3) > thresholds(m.conn)[0], m)
                           for m in calls() if m.reads and not m.chunks))
     # Covers: V1-CHK-01 V1-WRC-18 ULB-04 ULB-05 ULB-24
     rule("results-eligible", ((read_arguments(m) is not None, m) for m in calls() if m.writes and m.type == MSG))
-    # A Write chunk has exactly the length that the READ asks for. In version 1, if this length needs roundup, one
-    # more segment, in other memory, takes the roundup.
+    # In version 2, a Write chunk has exactly the length that the READ asks for. In version 1, if
+    # this length needs roundup, the chunk has one more segment, in other memory, for the roundup.
     # Covers: V1-WRC-01 V1-WPD-04 V1-WPD-05 MEM-12 EXP-16 V2-CHK-17
     rule("room-for-result", (room_for_result(m) for m in calls() if m.writes and m.type == MSG))
     # Covers: ULB-01 ULB-12
@@ -366,7 +368,8 @@ def find_offer(access, outstanding):
 
 
 def memory():
-    # The keepalive probes of both sides have 0 bytes, so leave them out of the rules about offered memory.
+    # A keepalive probe of either side is an RDMA Write of 0 bytes, which accesses no memory. Leave
+    # probes out of the rules about offered memory.
     probes = [a for c in conns for a, _ in accesses(c) if not a.segment.length]
     if probes:
         rule("probes-name-nothing", ((not a.segment.handle and not a.segment.offset, f"frame {a.frame}")
@@ -538,7 +541,7 @@ def credential_pads(m):
     return list(roundups(credential, 1))
 
 
-# Arguments of Calls of version 3, by procedure: (number of opaque items, number of words after them)
+# Arguments of NFSv3 Calls, by procedure: (number of opaque items, number of words after them)
 V3_ARGUMENTS = {1: (1, 0), 3: (2, 0), 4: (1, 1), 5: (1, 0), 12: (2, 0), 13: (2, 0), 18: (1, 0), 19: (1, 0), 20: (1, 0)}
 V3_GETATTR = 1
 
