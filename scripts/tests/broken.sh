@@ -30,7 +30,7 @@ in_other_version() {
 # other groups may have run in this guest before.
 same_version_from_here() { echo "$(counter client_connects) $(counter client_v2_connects)" >/run/other-version; }
 
-# group_in_version: a group with one guest, whose cases use the version that version_here() prints
+# group_in_version: run a group in one guest. Its cases use the version that version_here() prints.
 group_in_version() {
 	alone_up "$(version_here)"
 	same_version_from_here
@@ -48,7 +48,8 @@ set_apart() {
 
 # same_version: check that the earlier cases have used the version that version_here() prints, or
 # version 1 if the server runs the in-tree module. If no answer to an offer of version 2 comes in
-# time, the client connects again with version 1, so up to one connection in ten may use version 1.
+# time, the client connects again with version 1. So where version 2 is expected, the check allows
+# version 1 for one connection in ten.
 same_version() {
 	local all second a s version
 	[ "$MODULE" = ours ] || skip "the in-tree module has one version"
@@ -128,10 +129,11 @@ load_breakable() {
 	load_start "${options[@]}"
 }
 
-# break_again <seconds>: close the connection at most once in this number of seconds, by its ends in turn. The connection
-# is closed only after the mount has sent some Calls since the last break: otherwise a transport that waits before it
-# reconnects would never get replies. For each break, /tmp/breaks has the end that closed the connection, and the seconds
-# until the next connection had carried replies.
+# break_again <seconds>: at most once in this number of seconds, let one end close the connection.
+# The ends take turns. The connection is closed only after the mount has sent some Calls since the
+# last break. Otherwise, if the transport waits before it reconnects, each new connection could be
+# closed before it has carried replies. For each break, /tmp/breaks has the end that closed the
+# connection, and the seconds until the next connection had carried replies.
 break_again() {
 	local end=server seen=0 connects replies t0
 	while sleep "$1" && ! breaks_over; do
@@ -208,8 +210,9 @@ fio_broken() {
 # --- memory -------------------------------------------------------------------
 
 # text_range <pattern> [module]: print the address range from the first function of the module that matches to the end
-# of the last function that matches. (Cold parts of functions are elsewhere, and not included.) If no function of the
-# module follows, the length of the last one is taken to be one page.
+# of the last function that matches. (Cold parts of functions are elsewhere, and not included.) If
+# no function of the module follows the last match, the length of this match is taken to be 4096
+# bytes.
 text_range() {
 	awk -v p="$1" -v m="[${2:-rpcrdma}]" '$2 ~ /[tT]/ && $4 == m { print $1, $3 ~ p && $3 !~ /[.]cold$/ }' /proc/kallsyms | sort |
 		awk '$2 { if (!from) from = $1; last = $1; to = ""; next } !to { to = $1 }
@@ -368,7 +371,7 @@ taken_back() {
 	[ $(($(counter client_given_up) - $1)) -ge 4 ] && [ $(($(counter client_mrs_local_inv) - $2)) -ge 3 ]
 }
 
-# ice_is <checksum>: is this the checksum of the server's file, read through the mount?
+# ice_is <checksum>: is this the checksum of the server's file /ice/data, read through the mount?
 ice_is() { [ "$(md5sum <$MNT/data)" = "$1" ]; }
 
 # late_writes: print the number of RDMA Writes of the server so far, or nothing if the server does not count them

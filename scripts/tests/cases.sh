@@ -159,9 +159,9 @@ with_mount() {
 	nfs_umount || die "umount failed"
 }
 
-# checked <section...>: run these sections of nfscheck.py on the mount, and then compare the files at the server. If
-# the sections write and read files, check that a Write chunk was sent, and also a Read chunk, unless data were placed
-# into the server's targets.
+# checked <section...>: run these sections of nfscheck.py on the mount, and then compare the files
+# at the server. If the sections write and read files, check that a Write chunk was sent. Also check
+# that a Read chunk was sent, or data were placed into the server's targets.
 checked() {
 	local manifest before returned placed
 	before=$(xprt_field 11) returned=$(xprt_field 12)
@@ -302,7 +302,8 @@ hostile() {
 	[ "$MODULE" = ours ] || skip "the in-tree module takes some of these in its own way"
 	[ -e /lab/peer.so ] || die "peer.c does not compile (librdmacm-dev?): $(tail -n 1 /lab/log/peer.log)"
 	[ -e $lib ] || cp /lab/peer.so $lib
-	# The test programs do not expect the server to take credits back (G-39). 0 turns that off.
+	# The test programs do not expect the server to take credits back. With a review_time of 0,
+	# it never does that (G-39).
 	tune 0 /sys/module/rpcrdma/parameters/review_time
 	KERNEL=$KERNEL PROVIDER=$PROVIDER PEER_LIB=$lib \
 		python3 -S "$TOP/scripts/tests/peers/hostile_$1.py" "$2" "${PART:-}" >"$out" 2>&1 || {
@@ -323,7 +324,8 @@ DEBUG=/sys/kernel/debug/rpcrdma
 shown() { find $DEBUG/"$1" -type f | wc -l; }
 nobody_shown() { [ "$(shown client)" = 0 ] && [ "$(shown server)" = 0 ]; }
 
-# set_inline <bytes>: set the sizes of the client's messages of version 1, in both directions, for new connections
+# set_inline <bytes>: set the client's inline sizes of version 1, in both directions, for new
+# connections
 set_inline() {
 	echo "$1" >/proc/sys/sunrpc/rdma_max_inline_read
 	echo "$1" >/proc/sys/sunrpc/rdma_max_inline_write
@@ -347,8 +349,8 @@ trace_end() {
 	rmdir $TRACE
 }
 
-# traced <event>...: check that each event has been recorded since trace_begin. If an argument is "event: text", the
-# line of the event must also contain the text.
+# traced <event>...: check that each event has been recorded since trace_begin. If an argument is
+# "event: text", the line of the event must also match the regular expression text.
 traced() {
 	local name
 	for name; do
@@ -388,9 +390,9 @@ for t in threads: t.join()' $MNT
 # in-tree module
 credits_granted() { cat $DEBUG/client/* 2>/dev/null | awk '$1 == "credits_granted" { n = $2 } END { print n ? n : 999 }'; }
 
-# volley: hand over 48 small WRITEs to the kernel at once, wait for the Replies, and repeat that a
-# few times. crowd() is not enough for this: in a slow guest, only some of its threads have a Call
-# in flight at the same time.
+# volley: have 48 Calls in flight at the same time. For this, hand over 48 small WRITEs to the
+# kernel at once, wait for the Replies, and repeat that a few times. crowd() is not enough: in a
+# slow guest, only some of its threads have a Call in flight at the same time.
 volley() {
 	fio --output=/tmp/volley.out --name=volley --directory=$MNT --size=24k --bs=512 --rw=randwrite --direct=1 \
 		--ioengine=libaio --iodepth=48 --iodepth_batch_submit=48 --iodepth_batch_complete_min=48 --loops=4 --unlink=1 ||
@@ -426,8 +428,8 @@ is_connected() { grep -qx 'state up' $DEBUG/server/*; }
 wait_connected() { until_true 20 is_connected || die "no connection to lose: $(cat $DEBUG/server/*)"; }
 
 # at_once <file> <bytes> <number>: start this number of WRITEs at once, and wait for them. Each byte
-# of WRITE number i is i. The file is opened before anything is sent. /tmp/at-once has a line as
-# soon as the WRITEs begin.
+# of WRITE number i is i. The file is opened before the first WRITE. /tmp/at-once has a line as soon
+# as the threads of all WRITEs have been started.
 at_once() {
 	python3 -I -S -c '
 import mmap, os, sys, threading
@@ -506,7 +508,8 @@ took() {
 	awk -v us=$((${EPOCHREALTIME/./} - $1)) -v what="$2" 'BEGIN { printf "replies %.1f s after %s\n", us / 1e6, what }'
 }
 
-# ends <seconds> <process>...: wait for the processes. Each must end within that time, with status 0.
+# ends <seconds> <process>...: wait for one process after the other, for each at most that time.
+# Each must end with status 0.
 ends() {
 	local limit=$1 pid
 	shift
@@ -519,7 +522,7 @@ ends() {
 	done
 }
 
-# memory_here: print how many bytes are available in this guest, without its caches
+# memory_here: drop the caches of this guest, and print how many bytes of memory are then available
 memory_here() {
 	sync
 	echo 3 >/proc/sys/vm/drop_caches
@@ -546,7 +549,8 @@ load_moves() {
 	took "$t0" "$2"
 }
 
-# End the load. Check that no call has failed, that every byte was right, and that the server has the same data.
+# End the load. Check that no system call has failed, that every byte was right, and that the server
+# has the same data.
 load_end() {
 	touch /tmp/load.stop
 	ends 180 "$LOADER" || die "$(grep FAIL: /tmp/load.out | cut -d' ' -f2- || tail -n 1 /tmp/load.out)"
