@@ -19,8 +19,9 @@ before_case() {
 	rm -rf /etc/nfs.conf.d /etc/nfsmount.conf.d /etc/exports.d
 }
 
-# complains <words> <argument>...: rpcrdma-check must report exactly the problems with these words,
-# in this order, and name a command for each. Without words, nothing may be wrong.
+# complains <words> <argument>...: rpcrdma-check prints each problem with a word in brackets. It
+# must report exactly the problems with these words, in this order, and name a command for each. If
+# <words> is empty, nothing may be wrong.
 complains() {
 	local words=$1 out rc=0 seen
 	shift
@@ -253,8 +254,8 @@ case_check-dead-server() {
 
 # --- rpcrdma-stats ------------------------------------------------------------
 
-# Run rpcrdma-stats again and again while data are transferred. Each output must be valid, and each value must lie
-# between those that debugfs showed before and after.
+# In each of several rounds, transfer data, and then run rpcrdma-stats. Each output must be valid,
+# and each counter in it must lie between the values that debugfs showed before and after the run.
 case_stats() {
 	local dir=/lab/stats i at
 	[ "$MODULE" = ours ] || skip "the tools are for our module"
@@ -265,7 +266,8 @@ case_stats() {
 	nfs_mount 3 nconnect=2 $SERVER /mnt/other
 	echo "$SECONDS: mounted by NFSv3, too"
 	for i in {1..16}; do
-		# Alternate between large and small files, and do nothing for a while at the end.
+		# Write a large file, read it, write it once more, and make small files. The last
+		# three rounds transfer nothing.
 		case $i in
 		[1-4] | 9) dd if=/dev/zero of=$MNT/large bs=1M count=$((4 * i)) oflag=direct 2>/dev/null ;;
 		[5-8]) dd if=$MNT/large of=/dev/null bs=256k count=$((8 * i)) iflag=direct 2>/dev/null ;;
@@ -312,7 +314,7 @@ ports() { awk '$1 == "rdma" { print $2 }' /proc/fs/nfsd/portlist | sort -u | pas
 
 # A listener can be added while nfsd runs, and clients can use it at once. The kernel does not
 # remove a listener while nfsd has threads. A restart of nfsd removes the new listener, and a mount
-# of the old listener continues.
+# that uses the old listener continues.
 # Covers: RPB-09
 case_listener() {
 	local rc=0 text t0
@@ -344,8 +346,8 @@ case_listener() {
 	nfs_umount
 }
 
-# nfsd registers its TCP port with rpcbind, but no RDMA listener, and the transport of an NFSv3 mount does not ask for
-# one. (admin.rst says so.)
+# nfsd registers its TCP port with rpcbind, but not its RDMA listeners. The transport of an NFSv3
+# mount does not ask rpcbind for an RDMA port. (admin.rst says both.)
 case_rpcbind() {
 	local text
 	text=$(rpcinfo) || die "rpcbind does not answer"
@@ -387,8 +389,8 @@ nfsd_in_grace() {
 	rpc.nfsd 4
 	echo "rdma $PORT" >/proc/fs/nfsd/portlist
 }
-# Add the addresses that the section "Several paths" of admin.rst uses. This guest is both client
-# and server.
+# Add the addresses that the section "Several paths" of admin.rst uses. (case_documents() has added
+# 192.0.2.1.) This guest is both client and server.
 second_link() {
 	ip addr add 192.0.2.2/24 dev "$RDMA_NETDEV"
 	ip addr add 198.51.100.1/24 dev "$RDMA_NETDEV"
@@ -401,8 +403,8 @@ two_each() {
 		[ "$(cat $DEBUG/client/* | grep -c -F "$line")" = 2 ] || return 1
 	done
 }
-# The mount has four connections, two of which must be on each path. Check this, then empty the table
-# of paths, and remove the addresses.
+# Check that the mount has four connections, two on each path. Then unmount, empty the table of
+# paths, and remove the addresses that second_link() has added.
 on_both_links() {
 	until_true 20 two_each || die "not two connections on each path: $(grep -H -E '^(source|destination)' $DEBUG/client/*)"
 	umount /mnt

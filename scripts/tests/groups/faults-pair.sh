@@ -126,8 +126,8 @@ case_link-5s() { link_down 5; }
 case_link-5s-other() { in_other_version link_down 5; }
 case_link-90s() { link_down 90; }
 
-# arrivals <seconds>: print how many packets came to the server in that time, how many of them came twice, and how
-# many came late
+# arrivals <seconds>: print how many packets came to the server in that time, how many of them had
+# come before, and how many came late, that is, after a packet that was sent later
 arrivals() { on_server python3 -I -S "$TOP/scripts/tests/analysers/arrivals.py" eth0 10.9.0.2 "$1"; }
 
 # netem(8) loses, duplicates and reorders packets in both directions. With siw, TCP recovers from this; with rxe, the
@@ -172,8 +172,9 @@ case_bad-network-other() { in_other_version bad_network; }
 
 # Covers: V1-ERR-25
 case_fio-broken() { FIO_SECONDS=20 fio_broken 3; }
-# While the in-tree client has work on a device, its rpcrdma_remove_one() waits for ever, and the device cannot be
-# removed. So the client's device is removed only if our module is the client.
+# While the in-tree client has work on a device, its rpcrdma_remove_one() waits for ever, and the
+# device cannot be removed. So faults-pair:server, whose client is the in-tree module, skips this
+# case.
 # Covers: V1-ERR-25
 case_device-removal-client() {
 	[ "$OURS" != server ] || skip "the in-tree client does not let its device go"
@@ -208,9 +209,9 @@ case_starved() {
 	nfs_umount
 }
 
-# places <client|server>: print lines "<percentage> <pattern>" for starve. Of the allocations that
-# the matching functions make, or functions that they call, this percentage fails. For the client's
-# regions it is 100.
+# places <client|server>: print lines "<percentage> <pattern>" for starve. This percentage of the
+# allocations of the matching functions, and of the functions that they call, fails. For the
+# client's regions it is 100.
 places() {
 	if [ "$1" = client ]; then
 		echo '15 ^xprt_rdma_connect_work$'
@@ -438,9 +439,9 @@ killed_gathered() {
 	on_server rm -f $EXPORT/gathered.{1,2,3,4}
 }
 
-# No packet gets to the server, and processes are killed whose WRITEs are in Sends that gather the
-# processes' pages. The device still has to send these pages. It must not send what a later owner
-# writes to them. (KASAN watches the pages, too.)
+# While no packet gets to the server, kill processes that wait for WRITEs. The Sends of these WRITEs
+# gather the processes' pages, which the device still has to send. It must not send what a later
+# owner writes to the pages. (KASAN watches the pages, too.)
 # Covers: MEM-04 RTX-100
 case_killed-gathered() {
 	[ "$MODULE" = ours ] && [ -z "$OURS" ] || skip "both ends have to know the extension"
@@ -475,8 +476,8 @@ late_completions_end() {
 
 # Sends complete late (netem delays packets), and the server, whose file system is frozen, answers
 # nothing. Calls that wait for a Send, or for entries of the send queue, are sent when earlier Sends
-# have completed, although no message arrives. The keepalive is off, because it looks for
-# completions from time to time.
+# have completed, although no message arrives. The keepalive is off: it looks for completions from
+# time to time, and could hide that nothing else does.
 # Covers: V1-CRD-27 V1-ERR-25
 case_late-completions() {
 	[ "$MODULE" = ours ] && [ "$OURS" != server ] || skip "this is about our client"

@@ -257,7 +257,7 @@ case_reconnect-late() {
 }
 
 # --- keepalive ----------------------------------------------------------------
-# See faults-pair.sh for two guests.
+# faults-pair.sh tests the keepalive between two guests.
 
 # keepalive <time> <timeout>: set keepalive_time and keepalive_timeout, in seconds, at both ends, for new connections
 keepalive() {
@@ -334,9 +334,9 @@ case_starved-io() { starved 5 '^(xprt_rdma|svc_rdma|rpcrdma)_' 0; }
 case_starved-connect() { starved 15 '^xprt_rdma_connect_work$' 3; }
 case_starved-accept() { starved 20 '^svc_rdma_accept$' 3; }
 
-# goes_on <pattern>: run a load while each allocation fails that has a matching function among its callers. The load
-# must continue with the memory that a connection allocates when it is made, on the first connection and on each new
-# one.
+# goes_on <pattern>: run a load while all allocations with a matching function among their callers
+# fail. The load must continue with the memory that a connection allocates when it is made, on the
+# first connection and on each new one.
 goes_on() {
 	local i made
 	can_starve
@@ -364,12 +364,14 @@ goes_on() {
 # No region can be allocated. RPCs wait until enough of the regions that were allocated with the
 # connection are free.
 case_starved-regions() { goes_on '^xprt_rdma_frwr_map$'; }
-# Sending a Call cannot allocate any memory. WRITEs still succeed, also on a new connection.
+# All allocations in xprt_rdma_send_request() and its callees fail. WRITEs still succeed, also on a
+# new connection.
 # Covers: V1-ERR-25
 case_starved-send() { goes_on '^xprt_rdma_send_request$'; }
 case_starved-send-other() { in_other_version goes_on '^xprt_rdma_send_request$'; }
-# Eight processes use one connection while sending a Call cannot allocate memory. They must still get replies, three
-# times within 20 seconds each. A Call that waits for memory does not delay the Calls that need none.
+# Eight processes use one connection while all allocations in xprt_rdma_send_request() and its
+# callees fail. Three times, more than 6 replies must come within 20 seconds. (A Call that waits for
+# memory does not delay the Calls that need none.)
 # Covers: V1-ERR-25
 case_starved-send-long() {
 	local i connects
@@ -392,8 +394,8 @@ largest() {
 	tune "$1" /proc/sys/sunrpc/svc_rdma/v2_max_req_size
 }
 
-# mount_in_pieces <client|server> <pattern>: mount while each allocation of 8 pages or more fails that has a matching
-# function among its callers. That end must then have Receives of 4096 bytes.
+# mount_in_pieces <client|server> <pattern>: mount while all allocations of 8 pages or more with a
+# matching function among their callers fail. That end must then have Receives of 4096 bytes.
 mount_in_pieces() {
 	until_true 30 nobody_shown || die "of former mounts: $(ls $DEBUG/client $DEBUG/server)"
 	starve 100 "$2"
@@ -484,8 +486,9 @@ direct_io() { dd if="$1" of="$2" bs=64k count=1 conv=notrunc "$3=direct" 2>/dev/
 SMALL_WRITES=noacl,wsize=16384
 crowd_io() { dd if=/dev/zero of=$MNT/short.many bs=1M count=1 oflag=direct conv=notrunc 2>/dev/null; }
 
-# frozen_short <pattern> <event> [command before]: run crowd_io while allocations of matching functions fail and the
-# server's file system is frozen, so that no WRITE is answered before the event
+# frozen_short <pattern> <event> [<command>]: mount, and run the command. Then freeze the server's
+# file system, and run crowd_io while allocations of matching functions fail. Because of the freeze,
+# no WRITE is answered before the event.
 frozen_short() {
 	ice_mount "vers=3,nolock,$SMALL_WRITES"
 	touch $MNT/short.many

@@ -15,10 +15,10 @@ bounded() {
 		counted client_replies_long 10 $ANY "$@"
 }
 
-# Sections of the checker: names and dir have long Replies (symlinks of 4,095 bytes, a directory with 5,000 entries).
-# data and direct have odd lengths and offsets. acl and xattr have long arguments and results that are not
-# DDP-eligible. There is one mount for each version, because mounting and starting the checker takes longer here than
-# checking.
+# Sections of nfscheck.py: names and dir have long Replies (symlinks of 4,095 bytes, a directory
+# with 5,000 entries). data and direct have odd lengths and offsets. acl and xattr have long
+# arguments and results that are not DDP-eligible. One mount serves all sections of a version of
+# NFS, because mounting and starting nfscheck.py takes longer here than its checks.
 # Covers: ULB-10
 # between: print the factor for the amount of data in NFS versions 4.0 and 4.1. It is 1 in make test-all.
 between() { [ -n "${ALL:-}" ] && echo 1 || echo 0.3; }
@@ -27,7 +27,8 @@ case_v40() { SCALE=$(between) bounded with_mount 4.0 checked names dir data mmap
 case_v41() { SCALE=$(between) bounded with_mount 4.1 checked names dir data mmap direct acl; }
 case_v42() { bounded with_mount 4.2 checked names dir data mmap direct acl xattr; }
 
-# acl <set|get> <file>: set an ACL of 310 entries, or check that the file has it. It is too long to be inline here.
+# acl <set|get> <file>: set an ACL of 310 entries, or check that the file has it. The ACL is longer
+# than the inline size that case_long-messages() sets.
 acl() {
 	python3 -I -S -c '
 import os, struct, sys

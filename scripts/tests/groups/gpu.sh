@@ -37,7 +37,8 @@ gpu_state() { awk -v n="$1" '{ for (i = 1; i < NF; i += 2) if ($i == n) print $(
 gpu_even() { [ "$(gpu_state maps)" -gt 0 ] && [ "$(gpu_state maps)" = "$(gpu_state unmaps)" ]; }
 gpu_rests() { until_true 30 gpu_even || die "something is still mapped: $(cat /dev/rpcrdma_gpu)"; }
 
-# gpu_fails <errno> <arguments of gpu.py>: the system call must fail with this errno
+# gpu_fails <message> <arguments of gpu.py>: gpu.py must fail, and print only this message. If a
+# system call fails, the message is the name of the errno.
 gpu_fails() {
 	local want=$1 said
 	shift

@@ -25,8 +25,7 @@ case_listen-address() {
 
 	rdma link delete lab0
 	device_add
-	# The listener tries every two seconds to return, so it is back within two seconds after the
-	# device was added.
+	# A listener that has lost its device tries every two seconds to listen again.
 	until_true 20 nfs_mount 4.2 || die "the listener has not come back with its device"
 	[ "$(cat $MNT/listen)" = data ] || die "the file has changed"
 	nfs_umount
