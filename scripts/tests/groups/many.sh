@@ -72,14 +72,14 @@ rest_end() {
 	until_true 60 none_there || die "the server still has connections"
 }
 
-# rest_many <version> <number> <KB> <bytes>: make this number of idle connections. Each of them may
-# take at most this many KB of the server's memory, everything included, of which the server must
-# count exactly <bytes> as buffers of the connection.
+# rest_many <version> <number> <KB> <bytes>: make this number of idle connections. For each of them,
+# the server's guest may use at most <KB> KB of memory, everything included. The server must count
+# exactly <bytes> of that as the buffers of the connection.
 rest_many() {
 	local before after each held
 	many_begin
-	# The first connections also fill caches that do not belong to a connection, and the memory
-	# that KASAN keeps after it was freed. So measure only the second time.
+	# The first connections also use memory for caches that do not belong to a connection, and
+	# KASAN keeps memory that was freed. So measure only the second time.
 	rest_begin "$1" "$2"
 	rest_end
 	before=$(on_server memory_here)
@@ -100,15 +100,17 @@ rest_many() {
 
 clients() { [ -n "$ALL" ] && echo 1000 || echo 200; }
 
-# Idle connections. make test makes 200 of them. The limits include what the checkers of this kernel
-# add. The buffers are 3 Receives, or 4 in version 2, of 32 KB each, and two Sends of 4 KB.
+# Idle connections: 200 in make test, and 1000 in make test-all. The limits in KB include what the
+# checkers of this kernel add. The buffers of a connection are 3 Receives (in version 2, 4 Receives)
+# of 32 KB each, and two Sends of 4 KB each.
 # Covers: G-39
 case_many-rest() { rest_many 1 "$(clients)" 300 $((3 * 32768 + 2 * 4096)); }
 case_many-rest-v2() { rest_many 2 "$(clients)" 310 $((4 * 32768 + 2 * 4096)); }
 
 # busy_in_turn <version> <MiB>: 64 clients of a server with this much memory are busy one after
-# another, and then silent. The server lends at most three quarters of its memory. The client that
-# gets least gets about half of the mean or more. No connection is lost.
+# another, each for some time, and then silent. The server must lend more than a quarter of its
+# memory, and at most three quarters. The client that gets the fewest credits must get about half of
+# the mean, or more. No connection may be lost.
 busy_in_turn() {
 	local most limit
 	many_begin
@@ -153,7 +155,9 @@ case_many-strangers() {
 	clients_up 4
 	turns 2
 	grep ^turn /tmp/many.turns
-	# A credit takes less than 64 KB, so a share gives at least 16 credits for each MiB.
+	# The server may lend three quarters of its memory. Half of that is divided among the four
+	# clients that it knows. A credit takes less than 64 KB, so each MiB of a client's share is
+	# enough for at least 16 credits.
 	share=$((64 * 3 / 4 / 2 / 4))
 	awk -v least=$((share * 16)) '$1 == "turn" { n++; bad += $3 < least && $3 < 128 } END { exit n != 4 || bad > 0 }' /tmp/many.turns ||
 		die "a known client does not get its share of $share MiB"

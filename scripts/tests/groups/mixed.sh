@@ -28,8 +28,9 @@ case_mixed2-v3() { SCALE=0.3 between 2 counted client_v2_connects 1 1 with_mount
 case_mixed2-v42() { SCALE=0.3 between 2 counted client_v2_connects 1 1 with_mount 4.2 checked names data direct acl xattr; }
 case_mixed2-delegation() { between 2 delegation 4.2 remote_writer; }
 
-# The server has pages of 4096 bytes, so it announces targets, which may be smaller than the
-# client's pages. The data of WRITEs are copied to Sends, or sent from the pages of the RPC.
+# The server's pages have 4096 bytes, so its Receives have targets (pages into which the round-trip
+# extension places data). The client's pages are larger. First the client copies the data of WRITEs
+# to its Sends. Then it sends the data from the pages of the RPC (rdma_rtx_gather).
 case_mixed2-placed() {
 	local gather
 	gather=$(<$CLIENT/rdma_rtx_gather)
@@ -40,8 +41,8 @@ case_mixed2-placed() {
 	echo "$gather" >$CLIENT/rdma_rtx_gather
 }
 
-# back <version of NFS> <file>: run in the server's guest. Mount from the client's guest, and run
-# the checker, which writes its manifest to the file.
+# back <version of NFS> <file>: in the server's guest, mount the export of the client's guest, and
+# run the checker, which writes its manifest to the file
 back() {
 	nfs_mount "$1" '' 10.9.0.2
 	[[ $(xprt_line) == 'rdma '* ]] || die "no RDMA transport: $(grep " $MNT " /proc/mounts)"

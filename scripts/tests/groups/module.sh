@@ -6,7 +6,8 @@
 # Second: siw rxe
 . "$TOP/scripts/tests/cases.sh"
 
-# mount(8) requests "rpcrdma", and nfsd's listener requests "svcrdma". Both must load the module in updates/.
+# sunrpc requests the module "rpcrdma" for a mount with proto=rdma, and "svcrdma" for a listener of
+# nfsd. Both names must load the module that is tested: ours is in updates/.
 case_autoload-client() {
 	! module_loaded || rmmod rpcrdma
 	timeout 20 mount -t nfs -o "proto=rdma,port=$PORT,vers=4.2,retry=0,soft,timeo=20,retrans=1" 10.9.0.1:/ $MNT &&
@@ -39,7 +40,8 @@ case_unload-refused() {
 	until_true 10 rmmod rpcrdma || die "rmmod with nothing left: $(grep ^rpcrdma /proc/modules)"
 }
 
-# While a delegation is recalled, the client, the server and the module are taken down.
+# While a delegation is recalled, first the mount and then the server are taken down. When the
+# recall has ended, it must be possible to unload the module.
 # Covers: BC-12 RPB-09
 case_unload-callbacks() {
 	local i writer
@@ -101,9 +103,10 @@ case_beside-intree() {
 	*.xz) xz -dc "$intree" >/tmp/other.ko ;;
 	*) cp "$intree" /tmp/other.ko ;;
 	esac
-	# The name is in an array in struct module. Patch it in place, because objcopy would lose
-	# the relocations beside it. Debian signs its modules, and the signature no longer fits
-	# after the patch. Without the last line of the file, the module counts as unsigned.
+	# The name is in an array in struct module. Change it in the file itself, because objcopy
+	# would lose the relocations of the section that contains this structure. Debian signs its
+	# modules, and the signature no longer fits after the change. Without its last line, which
+	# marks a signed module, the file counts as unsigned.
 	at=$(readelf -SW /tmp/other.ko | awk '{ for (i = 1; i < NF; i++) if ($i == ".gnu.linkonce.this_module") print $(i + 3) }')
 	python3 -I -S -c '
 import sys

@@ -14,11 +14,12 @@ KNOBS=/sys/kernel/debug/rpcrdma
 CLIENT=/proc/sys/sunrpc
 HELD=/sys/module/rpcrdma_p2p/parameters/held
 
-# With ordinary pages, data of these lengths would be inline, be placed in one or several Sends, or
-# be in a chunk.
+# Ranges in the notation of p2p.py (LENGTH@OFFSET). With ordinary pages, the data would be inline,
+# or in one or several Sends, or in a chunk.
 RANGES=(1 512 4096 4097 16384 65536 100@4000 8191@1 65537@2049)
-# Ranges with pages of the device and ordinary pages. Only the first page, only the last one, or
-# only the last two are pages of the device.
+# Ranges with pages of the device and ordinary pages. The numbers after the colon say which pages
+# are ordinary. Only the first page, only the last one, or only the last two are pages of the
+# device.
 MIXED=(8192@0:1-2 8192@0:0-1 4097@0:0-1 16384@1000:0-4 65536@0:0-15 65536@0:1-16 12288@0:0-1
 	131072@0:0-31)
 
@@ -42,9 +43,9 @@ p2p() { python3 -I -S "$TOP/scripts/tests/peers/p2p.py" "$@"; }
 # p2p_done: wait until no page of the device is held any more
 p2p_done() { until_true 30 grep -qx 0 $HELD || die "$(<$HELD) pages are held"; }
 
-# unsent <least> <most> <command...>: the command makes this many WRITEs, and as many READs, and all
-# of them fail. The client chooses a chunk for each, but sends nothing. The server sees no data, and
-# the connection stays.
+# unsent <least> <most> <command...>: the command makes <least> to <most> WRITEs, and as many READs.
+# All of them must fail. The client chooses a chunk for each, but does not send the RPC. The server
+# must receive none of these Calls, and the connection must stay.
 unsent() {
 	local least=$1 most=$2
 	shift 2
@@ -58,8 +59,8 @@ unsent() {
 		counted client_error_replies 0 0 counted client_bad_replies 0 0 "$@"
 }
 
-# Each operation of less than 1 MB is one RPC. One of 1 MB may be several RPCs, because the server's
-# largest READ may be smaller.
+# Each operation of less than 1 MB is one RPC. One of 1 MB may be several RPCs, because the server
+# may allow only smaller READs and WRITEs.
 refusing() {
 	unsent ${#RANGES[@]} ${#RANGES[@]} p2p refused "$MNT" $EXPORT "${RANGES[@]}"
 	unsent 1 4 p2p refused "$MNT" $EXPORT 1048576
@@ -67,7 +68,7 @@ refusing() {
 	p2p_done
 }
 
-# With ordinary pages, such operations succeed, and so does the checker.
+# With ordinary pages only, READs and WRITEs succeed, and so does the checker.
 moving() {
 	counted client_foreign_errors 0 0 counted client_disconnects 0 0 \
 		p2p moved "$MNT" $EXPORT 1@0:0-1 4097@0:0-2 16384@0:0-4 65537@2049:0-17 1048576@0:0-256
@@ -127,8 +128,9 @@ case_p2p-beside() {
 		counted client_bad_replies 0 0 with_mount 4.2 beside
 }
 
-# Only the last page of an RPC is a page of the device. So seven regions are mapped before the last
-# one is refused. These seven must be usable again.
+# A region has at most 4 pages here, so an RPC of 32 pages needs eight regions. Only the last page
+# is a page of the device. So seven regions are mapped before the eighth fails, and these seven must
+# be usable again.
 regions() {
 	local before after
 	p2p moved "$MNT" $EXPORT 131072@0:0-32
@@ -148,8 +150,8 @@ case_p2p-regions() {
 	with_mount 3 regions
 }
 
-# Programs cannot pass such memory to NFS. (If a later kernel lets them, they get EIO from our
-# module.)
+# Programs cannot pass memory of the device to NFS: the kernel refuses it before our module is
+# called. (If a later kernel lets programs do this, they get EIO from our module.)
 case_p2p-user() {
 	local device
 	p2p_begin

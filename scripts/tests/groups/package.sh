@@ -23,7 +23,8 @@ fi
 
 release=$(kernel_release "$kernel")
 kdir=$(kernel_kdir "$kernel")
-# A kernel release that the module does not support. Its headers are in the chroot, but DKMS must not build for it.
+# A kernel release that the module does not support. DKMS finds headers for it in the chroot, but
+# must not build for it.
 other=5.10.0-other
 root=$dir/root
 version=$("$TOP/scripts/package/version")
