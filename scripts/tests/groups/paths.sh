@@ -91,7 +91,8 @@ $ONE.1 tos=1"
 	[ "$(wc -l <$PATHS)" = 256 ] || die "$(wc -l <$PATHS) lines"
 }
 
-# spreads <version of NFS> <options> <address>: four connections, two on each link, and all carry RPCs
+# spreads <version of NFS> <options> <address>: make a mount with four connections, and check that
+# each path has two of them, and that each of them carries RPCs
 spreads() {
 	nfs_mount "$1" "nconnect=4${2:+,$2}" "$3"
 	checked small
@@ -120,8 +121,9 @@ case_spread-ipv6() {
 	paths_umount
 }
 
-# Sources may be interfaces instead of addresses. The interfaces are in the line "default" for all
-# servers, and then in a line for this server.
+# Sources may be interfaces instead of addresses. First, the table names an interface in the line
+# "default", which is for all servers. Then it names interfaces in the lines of this server's
+# addresses.
 case_interfaces() {
 	echo "default src=eth1" >$PATHS
 	nfs_mount 4.2 "" $TWO.1
@@ -149,8 +151,8 @@ case_first-mount() {
 	paths_umount
 }
 
-# No source is an address or an interface of this host. The kernel ends a mount at once, instead of after three minutes.
-# An RPC of a hard mount waits until the line has been corrected.
+# No source in the table's line is an address or an interface of this host. A mount must fail within
+# 20 seconds. An RPC of an existing hard mount must wait until the line has been corrected.
 # Covers: G-40
 case_wrong-source() {
 	local sources said t0
@@ -242,12 +244,15 @@ paths_trace() {
 
 replies_beyond() { [ "$(xprt_field 7)" -gt "$1" ]; }
 
-# outage <seconds> <begin> <end>: fio verifies on four connections over two links. Link 1 fails for
-# this time. No system call fails. Replies come again before the link returns, at the latest when
-# the keepalive's time has passed. In the end, two connections use each link again. On a busy
-# machine, rxe breaks other connections, too: it answers a repeated RDMA Read with an error if the
-# region has been invalidated since. Such a connection may return without a probe, so with rxe the
-# probe is not required.
+# outage <seconds> <begin> <end>: fio verifies data on four connections over two links. The command
+# <begin> makes link 1 fail, and the command <end> repairs it after at least <seconds>. No system
+# call may fail. Replies must come again before the repair, and at no time may more than 26 seconds
+# pass without a Reply. (With the default settings, the keepalive notices a broken link within 21
+# seconds.) In the end, each link must have two connections again. With siw, both connections of
+# link 1 must have returned to it after a probe. With rxe this is not required: on a busy machine,
+# rxe also breaks connections because it answers a repeated RDMA Read with an error if the region
+# has been invalidated since. When such a connection is made again, it may use link 1 without a
+# probe.
 outage() {
 	local seconds=$1 begin=$2 end=$3 returns failures watcher fio replies
 	echo "$ONE.1 $BOTH" >$PATHS
@@ -288,7 +293,8 @@ outage() {
 }
 
 link_off() { ip link set eth1 down; }
-# After its link was down, rxe cannot send messages of the connection manager (see faults-pair.sh).
+# If the link of a device of rxe was down, the device can no longer send messages of the connection
+# manager (see revive_rxe() in faults-pair.sh). So make it again.
 link_on() {
 	ip link set eth1 up
 	[ "$PROVIDER" = siw ] || { rdma link delete lab1; second_device; }
@@ -354,8 +360,8 @@ case_ack-timeout() {
 
 probe_began() { [ "$(grep -c 'rpcrdma_cm_event: .*route resolved' $TRACE/trace)" -gt "$1" ]; }
 probe_ended() { grep -q 'xprt_rdma_path_probe: .*status=0' $TRACE/trace; }
-# Keep the link-layer address of the server known, so that a probe over the silent link resolves its
-# route and waits for the connection.
+# Drop all packets that this guest sends over link 1. Keep the link-layer address of the server
+# known, so that a probe over this link resolves its route, and then waits for the connection.
 silent_link() {
 	ip neigh replace $TWO.1 lladdr "$(ip neigh show $TWO.1 | grep -o '..:..:..:..:..:..')" dev eth1 nud permanent
 	tc qdisc add dev eth1 root netem loss 100% || skip "this kernel has no netem"
@@ -450,8 +456,8 @@ case_return-owed() {
 
 xprt_dirs() { echo /sys/kernel/sunrpc/xprt-switches/switch-*/xprt-*-rdma; }
 
-# sunrpc lets an administrator change the address of a transport (IPv4 only). The transport connects to the new address,
-# and its path is that of the new address.
+# sunrpc lets an administrator change the address of a transport (IPv4 only). The transport must
+# then connect to the new address, and use the table's line for the new address.
 case_dstaddr() {
 	local v dir
 	for v in 3 4.2; do
@@ -493,7 +499,8 @@ case_add-xprt() {
 	done
 }
 
-# With max_connect, NFSv4.1 adds a second address of the same server to the transports of the first.
+# With the mount option max_connect, NFS from version 4.1 on adds connections to a second address of
+# the same server to those of the first.
 case_max-connect() {
 	nfs_mount 4.2 max_connect=4 $ONE.1
 	nfs_mount 4.2 max_connect=4 $TWO.1 /mnt/two
@@ -524,9 +531,9 @@ case_nfs3() {
 }
 
 group() {
-	# The lease must survive the outage of a link. It is also the time after which a client
-	# notices that its callbacks no longer have a connection. Until then, the server waits for
-	# delegations that it recalls.
+	# The lease time must be longer than the time without Replies when a link fails. It is also
+	# the time after which a client notices that its callbacks have lost their connection. Until
+	# then, the server waits for delegations that it recalls.
 	LEASE=30
 	pair_up "$(version_here)"
 	if [ "$ROLE" = server ]; then

@@ -19,7 +19,8 @@ PROGRAM_SECONDS=60
 SOURCES=$CACHE/src/linux-source-$KERNEL
 export HOME=/tmp GIT_CONFIG_NOSYSTEM=1
 
-# listing <directory>: print a checksum of the names and contents of all its files
+# listing <directory>: print a checksum of the names and contents of all its files, and of the names
+# and targets of its symbolic links
 listing() {
 	(cd "$1" && find . -type f -print0 | sort -z | xargs -0r sha256sum && find . -type l -printf '%p %l\n' | sort) | sha256sum
 }
@@ -104,13 +105,15 @@ case_program-git() {
 
 # --- a build ------------------------------------------------------------------
 
-# More than a hundred object files of the smallest kernel. Building the whole kernel would take too long on a busy
-# machine: at each system call and page fault, User-mode Linux switches between two processes of the host, which then
-# wait for a processor of the host.
+# Only these parts of the smallest kernel (tinyconfig) are built. They have at least a hundred
+# object files. The whole kernel would take too long on a busy machine: at each system call and page
+# fault, User-mode Linux switches between two processes of the host, which then wait for a processor
+# of the host.
 BUILD_PARTS=(lib/ arch/x86/lib/)
 
-# build <directory> <target...>: build in the directory. Mount each directory at the same place: in
-# a copy of a directory with another path, make would build everything again.
+# build <directory> <target...>: build in the directory, which is mounted on /build for this. A copy
+# of the directory is then built under the same name. With another name, make would build everything
+# again.
 build() {
 	mkdir -p "$1" /build
 	mount --bind "$1" /build
@@ -121,8 +124,9 @@ build() {
 # build_objects <directory>: print checksums of the object files
 build_objects() { (cd "$1" && find . -name '*.o' -print0 | sort -z | xargs -0r sha256sum); }
 
-# build_locally: on a local file system, build what make needs first (/tmp/prepared), and then the parts. The object files
-# contain no time, so each build makes the same.
+# build_locally: on a local file system, build what make needs first (/tmp/prepared), and then the
+# parts. The object files contain no time, so each build makes the same object files, and
+# build_check can compare their checksums.
 build_locally() {
 	build /tmp/prepared tinyconfig
 	build /tmp/prepared prepare
@@ -204,8 +208,8 @@ pg_sums() {
 		(SELECT sum(bbalance) FROM pgbench_branches), (SELECT coalesce(sum(delta), 0) FROM pgbench_history)" | tr '|' '\n'
 }
 
-# A database with checksums. Its server is stopped once in the middle of transactions without writing anything more, so
-# it must recover.
+# Run a database with checksums. Once, stop its server in the middle of transactions, and do not let
+# it write anything more. When it is started again, it must recover.
 postgres_run() {
 	local load
 	mkdir -p $MNT/pg /tmp/pg
