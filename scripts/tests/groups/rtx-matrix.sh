@@ -26,8 +26,9 @@ before_case() {
 	server_says 64 16 0
 }
 
-# server_says <call_max> <reply_max> <pages of a Receive>: set what the server announces on new connections: the most
-# Sends of a Call and of a Reply, and the pages of each Receive (0: no targets)
+# server_says <call_max> <reply_max> <pages of a Receive>: set what the server announces on new
+# connections: the most Sends of a Call and of a Reply, and the pages of each Receive (0: there are
+# no pages into which data are placed)
 server_says() {
 	echo "$1" >$PARAMS/rtx_call_max
 	echo "$2" >$PARAMS/rtx_reply_max
@@ -49,9 +50,10 @@ if_used() {
 
 # --- announced properties ---------------------------------------------------------
 
-# list_with <client's inline size> <server's inline size> <version of NFS> <call_max> <reply_max> <pages>: run the
-# operations of "shortlist.py list" with these settings. Some settings require that Calls or Replies are groups, or that
-# data of WRITEs are placed; some exclude it. Check this; other settings allow both.
+# list_with <client's inline size> <server's inline size> <version of NFS> <call_max> <reply_max>
+# <pages>: run the operations of "shortlist.py list" with these settings. The settings decide
+# whether Calls must or may be groups; whether Replies must, may or must not be groups; and whether
+# data of WRITEs must, may or must not be placed. "Must" means at least once. Check this.
 list_with() {
 	local calls=may replies=may placed=no
 	echo "$1" >$CLIENT/rdma_v2_inline
@@ -68,8 +70,8 @@ list_with() {
 		if_used $placed server_calls_placed counted client_connects 1 1 sound "$3" listed
 }
 
-# lists_with <call_max>: run list_with with this call_max and 12 combinations of <reply_max> and <pages>, with varying
-# inline sizes and versions of NFS.
+# lists_with <call_max>: run list_with with this call_max, and with each of 12 pairs of <reply_max>
+# and <pages>. The inline sizes and the version of NFS vary from one run to the next.
 lists_with() {
 	local i=0 replies pages sizes=(4096 16384 1024) theirs=(16384 4096 65536 1024) versions=(3 4.2 4.1)
 	for replies in 0 1 2 16; do
@@ -96,8 +98,8 @@ nothing_of_it() {
 		counted client_error_replies 0 0 counted client_bad_replies 0 0 with_mount "$1" listed
 }
 
-# One end has the extension switched off, or uses version 1, while the other end offers the whole
-# extension.
+# At one end, the extension is switched off, or the highest version is 1. The other end offers the
+# extension. The server's Receives have no targets at first, and then three.
 # Covers: RTX-31 RTX-32 RTX-103
 case_rtx-words-absent() {
 	local pages
@@ -139,8 +141,9 @@ case_rtx-around() {
 
 # --- shortages ---------------------------------------------------------------------
 
-# The server grants few credits. A Call may be a group only if its further Sends take at most half of the credits. A
-# WRITE of 65536 bytes takes five Sends, or, with targets, three Sends of up to 28672 bytes of data.
+# The server grants few credits. A Call may be a group only if its Sends after the first take at
+# most half of the credits. A WRITE of 65536 bytes takes five Sends, or, with targets, three Sends
+# of up to 28672 bytes of data.
 # Covers: RTX-74 RTX-78 RTX-79
 case_rtx-window() {
 	local credits pages groups

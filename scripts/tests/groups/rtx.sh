@@ -72,8 +72,8 @@ case_rtx-write() { sound 3 writes; }
 # guest.
 pages_here() { if [ "$KERNEL" = 7.3 ]; then echo "$@"; else echo "${@: -1}"; fi; }
 
-# placed_in <pages of a Receive> <bytes of a WRITE>: print how many Sends the WRITE takes. All pages of a Receive but
-# one are targets.
+# placed_in <pages of a Receive> <bytes of a WRITE>: print how many Sends the WRITE takes. All pages
+# of a Receive but one are targets, that is, pages into which data are placed.
 placed_in() {
 	local part=$((($1 - 1) * 4096))
 	echo $((($2 + part - 1) / part))
@@ -101,7 +101,7 @@ buffered() {
 	rm "$MNT/buffered"
 }
 
-# one_shown: is there only one connection, because those of earlier mounts are gone?
+# one_shown: is exactly one connection shown at each end, that is, are those of earlier mounts gone?
 one_shown() { [ "$(find $DEBUG/client -type f | wc -l) $(find $DEBUG/server -type f | wc -l)" = "1 1" ]; }
 
 placed() {
@@ -109,8 +109,8 @@ placed() {
 	until_true 30 one_shown || die "there are $(ls $DEBUG/client $DEBUG/server)"
 	[ "$(field inline_recv $DEBUG/server/*)" = $((1024 + (pages - 1) * 4096)) ] ||
 		die "the server: $(grep inline $DEBUG/server/*)"
-	# Get enough credits for the longest WRITE: at most half of the granted credits may be used for further Sends
-	# of Calls.
+	# Get enough credits for the longest WRITE: Calls may use at most half of the granted
+	# credits for their Sends after the first.
 	: >"$MNT/written"
 	written 65536 16
 	written 131072 16
@@ -128,8 +128,9 @@ placed() {
 	buffered 1048577
 }
 
-# The server announces targets: 1, 3 or 7 pages of each Receive. The client's inline size is larger than such a
-# Receive, smaller, or much smaller.
+# The server announces targets: 1, 3 or 7 pages of each Receive; on kernels other than 7.3, only 7.
+# At first, the client's inline size is 16384 bytes. Then it is 1024 bytes, which is less than any
+# Receive here.
 # Covers: RTX-52 RTX-53 RTX-54 RTX-55 RTX-56 RTX-57 RTX-94 RTX-95 RTX-96 RTX-99
 case_rtx-placed-by-client() {
 	local pages all
@@ -143,14 +144,15 @@ case_rtx-placed-by-client() {
 	done
 	inline_of 1024
 	counted client_calls_placed 1 $ANY sound 4.2 sizes
-	# If rdma_rtx_write_max is 0, the client derives from the round trip up to which length
-	# items are placed.
+	# If rdma_rtx_write_max is 0, the client computes the length up to which items are placed
+	# from the round-trip time.
 	inline_of 16384
 	echo 0 >$CLIENT/rdma_rtx_write_max
 	counted client_calls_placed 1 $ANY sound 4.2 placed_any
 }
 
-# not_placed: check that the server announces no targets, and that long WRITEs are groups whose data the server copies
+# not_placed: for kernels whose pages are larger than targets. Although rtx_pages is 8, no data may
+# be placed. Long WRITEs must be groups, whose data the server copies.
 not_placed() {
 	echo 8 >$PAGES
 	counted client_calls_placed 0 0 sound 3 writes
@@ -178,8 +180,10 @@ for offset in 0, 1, 4, 511, 2048, 4095:
 gathered() {
 	local size least=4 odd=42
 	until_true 30 one_shown || die "there are $(ls $DEBUG/client $DEBUG/server)"
-	# siw allows 6 SGEs in a Send: one for the Send's buffer, and five for data. Adjacent pages take one SGE. If
-	# five are not enough, a Send takes fewer pages. If the group would then need more Sends, the data are copied.
+	# siw allows 6 SGEs in a Send: one for the Send's buffer, and five for data. Adjacent pages
+	# take one SGE. If five are not enough, a Send takes fewer pages. If the group would then
+	# need more Sends, the data are copied. So with Receives of 8 pages, not all WRITEs have to
+	# be gathered.
 	[ "$PROVIDER" != siw ] || [ "$1" != 8 ] || least=0 odd=12
 	: >"$MNT/written"
 	written 65536 16
@@ -200,8 +204,8 @@ from_64k() {
 	counted client_calls_placed 4 4 counted client_calls_gathered 4 4 written 65536 4
 }
 
-# From the length rdma_rtx_gather on, the device reads the data of WRITEs from the pages of programs and of the page
-# cache. Shorter data are copied.
+# If the data of a WRITE have at least rdma_rtx_gather bytes, the client's device reads them from
+# the pages of the program or of the page cache. Shorter data are copied.
 # Covers: RTX-56 RTX-57 RTX-58 RTX-99 T-43
 case_rtx-gathered() {
 	targets_exist || skip "pages are larger than targets, so no data are placed"
@@ -251,10 +255,9 @@ case_rtx-sizes() {
 	counted client_calls_group 1 $ANY sound 3 sizes
 }
 
-# Run the sections of the checker that use symlinks, directories, data, ACLs and extended attributes.
-# With small Sends, many messages are long. On kernels with pages of more than 4096 bytes, a long Reply of NFSv3 may need
-# more room (whole pages for an ACL) than all Receives that a Call can offer together have. So on these kernels, the case
-# does not require that a Reply was a group.
+# With small Sends, many messages are long. On kernels with pages of more than 4096 bytes, a long
+# Reply of NFSv3 may need whole pages for an ACL, and so more room than all Receives together that a
+# Call can offer. So on these kernels, the case does not require that a Reply was a group.
 # Covers: RTX-97
 case_rtx-all-v3() {
 	local least=1

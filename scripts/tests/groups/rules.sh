@@ -199,7 +199,8 @@ fails_to_invalidate() {
 	siw/*) [ $lost -ge "$2" ] ;;
 	*) [ $lost = "$2" ] ;;
 	esac || die "$lost completions were lost, not $2"
-	# rxe has no xprt_rdma_mr_err: it only reports that all work requests were flushed.
+	# With rxe, the event xprt_rdma_mr_err does not occur, because rxe reports only that all
+	# work requests were flushed.
 	[ "$PROVIDER" = rxe ] || traced xprt_rdma_mr_err
 	cp $TRACE/trace /lab/log/trace.invalidation
 	no_reply_unfenced || die "an RPC had its Reply while its memory was not ours alone"
@@ -341,17 +342,19 @@ only_regions_held() {
 	[ "$(field send_queue_free "$1")" = $((126 - 8 * sent)) ]
 }
 
-# window_is_wide: are there credits for more RPCs than the send queue has room for?
+# window_is_wide: after some load, are there credits for more RPCs than the send queue has room for?
 window_is_wide() { crowd && [ "$(field credits_granted "$(echo $DEBUG/client/*)")" -ge 20 ]; }
 
 # Turn the keepalive on again, because a failed case may have left it off.
 before_case() { [ "$MODULE" != ours ] || echo 10 >/proc/sys/sunrpc/rdma_keepalive_time; }
 
-# no_probes: turn the keepalive off, because it looks for completions from time to time
+# no_probes: turn the keepalive off. It looks for completions from time to time, so it could hide
+# that no other code does.
 no_probes() { echo 0 >/proc/sys/sunrpc/rdma_keepalive_time; }
 
-# The client itself invalidates the region of a READ or a WRITE, and nothing else is sent meanwhile. The RPC must end,
-# although no further message arrives. If it did not, the RPC timeout would replace the connection.
+# The client itself invalidates the region of a READ or a WRITE, and nothing else is sent meanwhile.
+# The RPC must end, although no further message arrives. If it did not end, it would time out, and
+# the client would connect again.
 # Covers: MEM-03
 case_silent-fence() {
 	local i
@@ -409,9 +412,9 @@ getattrs() {
 quiet_read() { dd if=$MNT/quiet of=/dev/shm/quiet bs=1M iflag=direct 2>/dev/null; }
 quiet_write() { dd if=/dev/shm/quiet of=$MNT/quiet bs=1M oflag=direct 2>/dev/null; }
 
-# Calls, and Replies without RDMA Writes, cause hardly any completion events at their senders. But a READ or a WRITE of
-# 1 MB must cause one at the server: the pages of the READ are released by a completion, and the Call of the WRITE is
-# executed after the completion of an RDMA Read.
+# Calls, and Replies without RDMA Writes, cause hardly any completion events at their senders. But a
+# READ or a WRITE of 1 MB must cause at least one at the server: the pages of the READ are released
+# by a completion, and the Call of the WRITE is executed after the completion of an RDMA Read.
 case_quiet-replies() {
 	local v
 	[ "$MODULE" = ours ] || skip "the in-tree module does not count events"
@@ -445,8 +448,9 @@ refuses() {
 # takes <file> <value>: check that the value can be set
 takes() { { echo "$2" >"$1"; } && [ "$(<"$1")" = "$2" ] || die "$1 does not take $2"; }
 
-# Test the default, the smallest and the largest value of the numbers in this list, which an administrator can set. (The
-# defaults of the versions and of rdma_rtx are not checked, because this group sets them.)
+# Each setting in this list must have its default, accept its smallest and its largest value, and
+# refuse values beyond these. (The defaults of the versions and of rdma_rtx are not checked, because
+# this group sets them.)
 # Covers: T-44
 case_settings() {
 	local file first least most was value params=/sys/module/rpcrdma/parameters
@@ -512,8 +516,9 @@ memory_end() {
 # memory <name>: a line of the file that shows the memory of the server
 memory() { field "$1" $DEBUG/server_memory; }
 
-# A server with 1 MiB for its clients grants as many credits as it has memory for. The client works with these, and its
-# connection is not lost. When there is more memory, it gets more credits.
+# A server with 1 MiB for its clients grants as many credits as it has memory for. The client works
+# with these, and its connection is not lost. When the server has more memory, the client gets more
+# credits.
 # Covers: G-39 V1-CRD-05
 case_memory-credits() {
 	local server had
@@ -531,17 +536,18 @@ case_memory-credits() {
 	had=$(field credits_granted "$server")
 	cat $DEBUG/server_memory
 	grep -E '^(credits_granted|receives|memory_held|receives_bytes) ' "$server"
-	# A Receive has 8 pages. So the 786432 bytes that the server may lend (see below) have room
-	# for at most 24 Receives.
+	# The server may lend three quarters of the 1 MiB. Even if all of that were used for
+	# Receives, which have 8 pages each, there would be only 24 of them.
 	((had > 2 && had <= 16)) || die "$had credits of a server with 1 MiB"
 	(($(memory held) <= 786432)) || die "$(memory held) bytes are held, more than three quarters of the limit"
 	[ "$(memory held)" = "$(field memory_held "$server")" ] || die "one connection does not have all that is held"
 	[ "$(memory known)" = 1 ] || die "$(memory known) connections are known"
-	# The share is half of three quarters of the limit, after the memory for the first Receives
-	# was subtracted.
+	# The share is half of what the server can lend. That is three quarters of the limit, less
+	# the memory with which the connection began.
 	(($(memory share) > 262144 && $(memory share) < 393216)) || die "the share is $(memory share)"
 	echo 64 >$MEMORY
-	# The server asks again for memory that was refused, but only after an eighth of a second.
+	# The connection asks again for memory that was refused, but only after an eighth of a
+	# second.
 	sleep 0.3
 	counted server_loans_refused 0 0 eval 'crowd; crowd'
 	(($(field credits_granted "$server") > had)) || die "still $had credits, although there is memory"
@@ -566,8 +572,8 @@ case_memory-connections() {
 	until_true 10 nothing_held || die "left behind: $(cat $DEBUG/server_memory)"
 }
 
-# nothing_held: is the memory of the server free? This comes somewhat later than the removal of the
-# connections' files in debugfs.
+# nothing_held: does the server hold no memory for clients, and set none aside? This may become true
+# a little later than the connections' files in debugfs are removed.
 nothing_held() { [ "$(memory known)$(memory held)$(memory set_aside)" = 000 ]; }
 
 # returned <connection> <bytes>: after some Calls, does the client have few credits, and not more
@@ -582,9 +588,9 @@ returned_soon() {
 	until_true 90 returned "$1" "$2" || die "still there: $(grep -E '^(receives|credits)' "$1")"
 }
 
-# With review_time, the server takes credits back from a client that no longer needs them. Replies
-# grant fewer credits, and once the client must have seen such a Reply, the server does not post the
-# Receives of the other credits again. A client that sends nothing keeps its credits. When a client
+# If review_time is not 0, the server takes credits back from a client that no longer needs them.
+# Its Replies grant fewer credits. Once the client must have seen such a Reply, the server does not
+# post as many Receives as before. A client that sends nothing keeps its credits. When a client
 # needs credits again, it gets them. No connection is lost.
 # Covers: G-39 V1-CRD-09
 case_memory-returns() {
@@ -616,7 +622,8 @@ case_memory-returns() {
 	done
 }
 
-# callbacks_reviewed <connection>: after some Calls, has the connection one Receive for callbacks?
+# callbacks_reviewed <connection>: after some Calls, does the connection have only one Receive for
+# answers to callbacks?
 callbacks_reviewed() {
 	head -c 4096 /dev/urandom >$MNT/calls || die "WRITE fails"
 	calls 8 || die "READ fails"
@@ -624,8 +631,9 @@ callbacks_reviewed() {
 	[ "$(field callback_receives "$1")" = 1 ]
 }
 
-# A connection has one Receive for the answer to a callback. When several callbacks are sent at once, it gets more, up to
-# max_bc_requests. A review takes them away again. All callbacks are answered.
+# A connection begins with one Receive for answers to callbacks. When several callbacks are sent at
+# once, it gets more, up to max_bc_requests. The next reviews (review_time) take them away again.
+# All callbacks are answered.
 # Covers: BC-08 G-39
 case_callback-receives() {
 	local server most
@@ -654,13 +662,13 @@ trimmed_soon() {
 	until_true 30 few_idle "$1" || die "after 30 s: $(field idle_sends "$1") idle Sends"
 }
 
-# few_idle <connection>, many_idle <connection>: does the connection keep at most two, or more than
-# four, Sends for later?
+# few_idle <connection>: are at most two Sends of the connection idle? many_idle <connection>: are
+# more than four idle?
 few_idle() { (($(field idle_sends "$1") <= 2)); }
 many_idle() { (($(field idle_sends "$1") > 4)); }
 
-# If a client is silent, the server frees the buffers of the Sends that its connection no longer
-# needs, except for two. If memory is short, the server does this at once.
+# If a client is silent, the server frees the idle Sends of its connection, except two. If memory is
+# short, the server does this at once.
 # Covers: G-39
 case_sends-trimmed() {
 	local server
@@ -828,9 +836,9 @@ users_are() { [ "$(</sys/module/rpcrdma/refcnt)" -le "$1" ] && [ -z "$(ss -Htan 
 
 # siw uses the source port that the RDMA connection manager has chosen, but TCP may use that port
 # already. Here only two ports can be chosen, and the connection manager never chooses the same one
-# twice in a row. If TCP uses one of them, that port is the first choice for each mount, except
-# perhaps the first mount. The client then tries the other port. Without a free port a mount fails.
-# When a port is free again, a mount that still waits succeeds.
+# twice in a row. If TCP uses one of them, each mount ends with the other one. So each mount after
+# the first meets the port in use first, and then tries the other port. Without a free port a mount
+# fails. When a port is free again, a mount that still waits succeeds.
 case_port-in-use() {
 	local i used users t0 errors mounting mountd port=50100
 	[ "$PROVIDER" = siw ] || skip "rxe connects by UDP, where there are no such ports"
@@ -880,7 +888,8 @@ case_port-in-use() {
 	until_true 30 eval '[ -z "$(ls /sys/kernel/debug/rpcrdma/client)" ]' ||
 		die "a transport is left: $(ls /sys/kernel/debug/rpcrdma/client)"
 
-	# mount -i does not use the helper mount.nfs, which would itself contact mountd from a port.
+	# mount -i does not use the helper mount.nfs, which would itself need a free port to contact
+	# mountd.
 	errors=$(counter client_connect_errors)
 	mount -i -t nfs -o "addr=$SERVER,proto=rdma,port=$PORT,vers=3,nolock,mountproto=tcp,mountport=$mountd" $SERVER:$EXPORT $MNT &
 	mounting=$!

@@ -91,8 +91,9 @@ moved() {
 	echo $sum
 }
 
-# flavour <flavour>: make and rename files, and read and write data of odd sizes at odd offsets, in both versions of
-# the protocol. krb5i and krb5p protect all arguments and results, so no item of them may be reduced.
+# flavour <flavour>: make and rename files, and read and write data of odd sizes at odd offsets, in
+# both versions of the protocol. krb5i and krb5p protect all arguments and results, so no data item
+# may be taken out of them and sent in a chunk of its own.
 flavour() {
 	flavoured "$1" 1
 	[ "$MODULE" = ours ] || return 0
@@ -103,8 +104,9 @@ flavour() {
 	highest 1
 }
 
-# placing <flavour> <version of NFS>: make WRITEs of many sizes, on a server with targets. If krb5i or krb5p protects a
-# WRITE, its data are not placed: the whole message is sent as one stream, in several Sends.
+# placing <flavour> <version of NFS>: make WRITEs of many sizes. The server's Receives have targets
+# (pages into which data are placed). If krb5i or krb5p protects a WRITE, its data are not placed:
+# the whole message is sent as one stream, in several Sends.
 PAGES=/sys/module/rpcrdma/parameters/rtx_pages
 placing() {
 	local placed groups
@@ -130,8 +132,8 @@ placing() {
 flavoured() {
 	local v v2 items long manifest sections
 	for v in 3 4.2; do
-		# Leave out the section "names" with 4.2: with krb5p, nfsd cannot make a symlink
-		# with 4000 bytes, see compat.rst.
+		# Leave out the section "names" with 4.2: with krb5p, nfsd of some kernels cannot
+		# make a symlink with 4000 bytes (see case_krb5p-long-link).
 		sections="names small"
 		[ $v = 3 ] || sections="small direct"
 		v2=$(counter client_v2_connects)
@@ -183,7 +185,8 @@ inline_calls_above() { [ "$(counter client_calls_inline)" -gt "$1" ]; }
 case_control-inline() {
 	local chunks out in
 	[ "$MODULE" = ours ] || skip "the in-tree module does not count these"
-	# Mount without ACLs. When a file is made, NFSv3 would otherwise request the ACL, in a Reply chunk.
+	# With ACLs, NFSv3 would also request the ACL of the new file, with a Reply chunk. So mount
+	# without ACLs.
 	secure_mount 3 krb5 noacl
 	echo >$MNT/item
 	chunks=$(moved client_calls_read_chunk client_calls_long client_replies_long)

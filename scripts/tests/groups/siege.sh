@@ -11,8 +11,8 @@
 
 siege() { SIEGE_VERSION=$1 hostile siege "$2"; }
 
-# block <bytes>: set nfsd's largest payload, which a Call may carry. The server's send queue has
-# room for the work requests of three such payloads.
+# block <bytes>: set nfsd's largest payload, that is, the maximum size of the data of a READ or
+# WRITE. The server's send queue has room for the work requests of three such payloads.
 block() { nfsd_anew tune "$1" /proc/fs/nfsd/max_block_size; }
 besieged() { block $((1 << 18)); siege "$1" siege; }
 pulled() { block $((1 << 22)); siege "$1" siege-pull; }

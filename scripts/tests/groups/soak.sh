@@ -40,8 +40,8 @@ verify() {
 	done
 }
 
-# These functions cause one fault each. The argument is the name of an end, which two of them
-# ignore.
+# Each of these functions causes one fault. The argument is the end (client or server) that has the
+# fault. budget() and restarted() ignore it, because their faults are always at the server.
 
 broken() { at "$1" break_next "$1"; }
 
@@ -64,7 +64,7 @@ restarted() { on_server nfsd_restart; }
 # faults: until the soak is over, cause one fault after another. /tmp/soak.faults has their names.
 faults() {
 	local all=(broken broken broken removed starved starved budget restarted) ends=(client server) fault end
-	# When a subshell uses RANDOM for the first time, bash seeds it. So use it once before
+	# bash seeds RANDOM when a subshell uses it for the first time. So use RANDOM once before
 	# setting the seed.
 	: $RANDOM
 	RANDOM=$SEED

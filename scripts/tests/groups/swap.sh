@@ -85,10 +85,10 @@ stuck() {
 swapped() { echo $(($(vmstat_of pswpin) + $(vmstat_of pswpout))); }
 swapped_more() { [ "$(swapped)" -gt $(($1 + 64)) ]; }
 
-# breaks_while <process>: until the process ends, break the connection again and again, by its ends
-# in turn. After each break, pages must be swapped over the next connection, which is broken three
-# seconds later. For each break, print the end that closed the connection, and the seconds until
-# pages were swapped.
+# breaks_while <process>: until the process ends, break the connection again and again, first by the
+# client, then by the server, and so on. After each break, wait until pages are swapped over the
+# next connection. Three seconds later, break that connection. For each break, print the end that
+# closed the connection, and the seconds until pages were swapped.
 breaks_while() {
 	local end=server connects pages t0
 	while ! gone "$1"; do

@@ -120,7 +120,8 @@ case_large-io() {
 # The tools of nfs-utils understand our client's line in /proc/self/mountstats.
 case_mountstats() {
 	local text
-	# Mount without ACLs. When a file is made, NFSv3 would otherwise request the ACL, in a Reply chunk.
+	# With ACLs, NFSv3 would also request the ACL of the new file, with a Reply chunk. So mount
+	# without ACLs.
 	nfs_mount 3 noacl
 	dd if=/dev/zero of=$MNT/stats bs=64k count=4 oflag=direct 2>/dev/null
 	dd if=$MNT/stats of=/dev/null bs=64k count=4 iflag=direct 2>/dev/null
@@ -138,7 +139,8 @@ case_mountstats() {
 	nfs_umount
 }
 
-# The files /proc/sys/sunrpc/svc_rdma/rdma_stat_*, which scripts of administrators may read, count correctly. (rules.sh
+# The files rdma_stat_recv, rdma_stat_read and rdma_stat_write in /proc/sys/sunrpc/svc_rdma, which
+# scripts of administrators may read, count what the server does, and can be set to 0. (rules.sh
 # tests the settings in the same directory.)
 case_sysctls() {
 	local name want
@@ -268,7 +270,7 @@ case_debugfs-readers() {
 	until_true 30 nobody_shown || die "left behind: $(ls $DEBUG/client $DEBUG/server)"
 }
 
-# Each step of an RPC, and of the life of a connection, has a trace event, on both sides.
+# The main steps of an RPC, and of the life of a connection, have trace events at both ends.
 case_tracepoints() {
 	[ "$MODULE" = ours ] || skip "the in-tree module has other events"
 	trace_begin

@@ -117,9 +117,9 @@ inline_sizes() {
 	touch "$MNT/by"
 	# These READs and WRITEs are inline, and register no memory.
 	counted client_mrs_registered 0 0 counted client_calls_inline 16 99 by_size 4096 8
-	# siw copies a Send of a page or more only if the Send is signaled. Otherwise TCP may still transmit from the
-	# pages after the Send has completed. So with siw, the Sends of all 8 WRITEs are signaled. Few other Sends
-	# are.
+	# siw copies a Send of a page or more only if the Send is signaled. If it does not copy the
+	# Send, TCP may still transmit from the pages after the Send has completed. So with siw, the
+	# client signals the Sends of all 8 WRITEs. It signals few other Sends.
 	[ "$PROVIDER" != siw ] || signaled=8
 	counted client_mrs_registered 0 0 counted client_calls_inline 16 99 \
 		counted client_sends_signaled $signaled $((signaled + 7)) by_size 8192 8
@@ -191,8 +191,8 @@ kept_calls() {
 }
 
 # The server's Receives are blocks of pages. While the kernel holds a page of a Receive, no other
-# message is received into this page. On kernels whose pages are larger than targets, no Receive is
-# a block.
+# message is received into this page. On kernels with pages of more than 4096 bytes, no Receive is a
+# block.
 # Covers: RTX-34
 case_v2-blocks() {
 	local pages sizes=(2 4 8)
@@ -404,7 +404,8 @@ case_v2-errors() { knobs; counted client_connects 1 1 with_mount 3 each_error; }
 # Covers: V2-ERR-11 V2-ERR-12 V2-ERR-28 G-23
 case_v2-heal-read-chunks() { knobs; with_mount 3 healing server_max_reads 0 server_err_read_chunks copy_some; }
 
-# If the server accepts no Write chunks, it answers REPLY_RESOURCE: the client must offer a Reply chunk instead.
+# If the server accepts no Write chunks, it answers REPLY_RESOURCE. The client must then send the
+# Call again, with a Reply chunk instead.
 # Covers: V2-ERR-14 V2-ERR-20 V2-ERR-21 G-23
 case_v2-heal-write-chunks() { knobs; with_mount 3 healing server_max_writes 0 server_err_reply_resource copy_some; }
 

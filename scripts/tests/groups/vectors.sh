@@ -17,8 +17,8 @@
 
 NEAR=/sys/module/rpcrdma/parameters/near_node
 
-# handled_by <processor>: let this processor of this guest handle the network's interrupts and run
-# unbound work
+# handled_by <processor>: let this processor of this guest handle the network's interrupts, and run
+# the work of unbound workqueues
 handled_by() {
 	local irq
 	for irq in /proc/irq/*/virtio*; do
@@ -97,8 +97,8 @@ case_vectors-nconnect() {
 	four_end
 }
 
-# With near_node, a client uses only vectors of this node. So does a server that has one pool of
-# threads.
+# If near_node is the number of a node, a client uses only vectors of that node. So does a server
+# that has one pool of threads. With -2, all vectors are used.
 # Covers: G-43
 case_vectors-near() {
 	nodes_begin
@@ -124,8 +124,8 @@ pools_end() {
 	on_server pools global
 }
 
-# nfsd has a pool for each node. Vectors are then chosen from the nodes that have threads, whatever
-# near_node says.
+# nfsd has a pool for each node. Vectors are then chosen from the nodes that have threads, even if
+# near_node names another node.
 # Covers: G-43
 case_vectors-pools() {
 	nodes_begin
