@@ -499,8 +499,8 @@ case_add-xprt() {
 	done
 }
 
-# With the mount option max_connect, NFS from version 4.1 on adds connections to a second address of
-# the same server to those of the first.
+# If two addresses of a server are mounted with max_connect, NFS from version 4.1 on also uses a
+# connection to the second address for the first mount.
 case_max-connect() {
 	nfs_mount 4.2 max_connect=4 $ONE.1
 	nfs_mount 4.2 max_connect=4 $TWO.1 /mnt/two

@@ -193,8 +193,8 @@ case_rtx-starved() {
 	trap starve_off EXIT
 	nfs_mount 4.2
 	starve 100 '^xprt_rdma_group_plan$'
-	# Start the load after the allocations begin to fail: a connection keeps the buffers of its groups, so that
-	# later groups may need no more memory.
+	# Start the load after the allocations begin to fail: a connection keeps the buffers of its
+	# groups, so later groups may need no new memory.
 	load_start --jobs 4
 	load_moves 30 "it began, without memory for groups"
 	starve_end
