@@ -14,8 +14,8 @@ CLIENT=/proc/sys/sunrpc
 export ON_SERVER_LIMIT=600
 
 # between <version of the protocol> <command...>: run the command with this version as the highest
-# at both ends. The client must count no bad Reply and no Reply with an error, and the server no bad
-# header.
+# at both ends. Meanwhile the client must count no bad Reply and no RPC over RDMA error, and the
+# server no bad header.
 between() {
 	highest "$1"
 	on_server highest "$1"

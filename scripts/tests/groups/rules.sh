@@ -577,8 +577,8 @@ case_memory-connections() {
 nothing_held() { [ "$(memory known)$(memory held)$(memory set_aside)" = 000 ]; }
 
 # returned <connection> <bytes>: after some Calls, does the client have few credits, and not more
-# than this many bytes of Receives? (The server leaves at least one credit for every 8 Calls per
-# second.)
+# than this many bytes of Receives? (If memory is not short, the server leaves at least one credit
+# for every 8 Calls per second.)
 returned() {
 	calls 24 || die "READ fails"
 	sleep 0.5
