@@ -35,7 +35,7 @@ before_case() {
 }
 
 # paths_shown <field>: print this field of each connection, sorted
-paths_shown() { cat $DEBUG/client/* | awk -v n="$1" '$1 == n { print $2 }' | sort | tr '\n' ' '; }
+paths_shown() { cat $DEBUG/client/* | awk -v n="$1" '$1 == n { print $2 }' | sort -n | tr '\n' ' '; }
 # up_sources: print the source address of each connection that is up
 up_sources() { grep -lx 'state up' $DEBUG/client/* | xargs -r grep -h '^source ' | sed 's/^source //; s/:[0-9]*$//'; }
 # by_link <link 0> <link 1>: are this many connections up on each link?

@@ -488,20 +488,25 @@ stat_fails() {
 	case $out in *"Input/output error"*) ;; *) die "not the error expected: $out" ;; esac
 }
 
+# dd_fails <option...>: does dd end with an error when it copies 32K?
+dd_fails() {
+	! dd bs=32k count=1 "$@" 2>/tmp/dd.err || die "$* succeeds"
+	grep -q "Input/output error" /tmp/dd.err || die "$*: $(cat /tmp/dd.err)"
+}
+
 no_cure() {
-	local before
 	touch "$MNT/by"
 	echo 3 >/proc/sys/vm/drop_caches
 	echo 1 >$KNOBS/server_fail_system
 	counted server_err_system 1 1 counted client_resends 0 0 counted client_bad_replies 1 1 stat_fails
 	stat "$MNT/by"
-	# The server accepts no Write chunk, and no segment in any other chunk. So there is no form in which such a
-	# WRITE or READ can be sent, and by_size fails.
+	# The server accepts no Write chunk, and no segment in any other chunk. So there is no form in which a WRITE or a
+	# READ of 32K can be sent.
+	head -c 32768 /dev/urandom >$EXPORT/unread
 	echo 0 >$KNOBS/server_max_writes
 	echo 0 >$KNOBS/server_max_segs
-	before=$(counter client_bad_replies)
-	! (by_size 32768 1) || die "READ and WRITE succeed"
-	[ "$(grown client_bad_replies "$before")" -ge 1 ] || die "it was not for the server's errors"
+	counted client_bad_replies 1 99 dd_fails if=/dev/zero of="$MNT/by" oflag=direct
+	counted client_bad_replies 1 99 dd_fails if="$MNT/unread" of=/dev/null iflag=direct
 	echo 16 >$KNOBS/server_max_writes
 	echo 64 >$KNOBS/server_max_segs
 	by_size 32768 1
