@@ -26,9 +26,10 @@
  *
  * There are two layouts. In the first, the inline part stays where it was received, and the chunk
  * is read to the start of a page, so that file data fills whole pages. This requires that the Call
- * has one Read chunk, as the WRITE of an NFS client has; that the inline part is contiguous; and
- * that the head of rq_arg may end at the position of the chunk (rpcrdma_lists_keep_head()). Every
- * other Call is rebuilt as one stream, which begins at the start of the first page.
+ * has one Read chunk, as the WRITE of an NFS client has; that all other bytes of the Call are
+ * inline and contiguous; and that the head of rq_arg may end at the position of the chunk
+ * (rpcrdma_lists_keep_head()). Every other Call that needs RDMA Reads is rebuilt as one stream,
+ * which begins at the start of the first page.
  *
  * Data that a client has sent behind the payload stream (items of a group, see rtx.h) needs no
  * RDMA Read. If all data of a Call came in that way, svc_rdma_read_placed() builds the Call, in

@@ -407,7 +407,9 @@ static struct svc_rdma_call *svc_rdma_take_message(struct svc_rdma_xprt *sx,
 	return svc_rdma_take_built(call, svc_rdma_build_inline(call, arg));
 }
 
-/* Refuse a Call that came as a broken group (rtx.h), or end the callback whose Reply it was. */
+/* @call stands for a group (rtx.h) that will never be complete. If the group was a Call, refuse the
+ * Call. If the group was the Reply to a callback, end the callback.
+ */
 static void svc_rdma_take_broken_group(struct svc_rdma_call *call)
 {
 	struct svc_rdma_xprt *sx = call->sc_sx;
@@ -450,7 +452,9 @@ static struct svc_rdma_call *svc_rdma_take_call(struct svc_rdma_call *call,
  * broken group waits in a queue, and later the error that refuses it may wait for send queue slots.
  * The Receives of the group have been given back already, so their number does not limit how many
  * groups and errors wait. Therefore this function ends the connection if too many wait
- * (svc_rdma_is_flooded()). It is called once for each broken group.
+ * (svc_rdma_is_flooded()).
+ *
+ * This function is called once for each broken group.
  *
  * Context: softirq or completion workqueue.
  *

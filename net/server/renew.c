@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Giving back messages whose Receives have target segments (rtx.h). The buffer of such a Receive
- * is a block of pages (struct rpcrdma_buf). This file replaces blocks that other code still uses.
- * It does not decide when a message is given back, and does not read messages.
+ * Giving back messages whose Receives may have blocks of pages as buffers (struct rpcrdma_buf). A
+ * Receive with target segments (rtx.h) has a block, and so has a Receive that is too large for a
+ * slab. This file replaces blocks that other code still uses. It does not decide when a message is
+ * given back, and does not read messages.
  *
  * Operation
  *
@@ -44,7 +45,7 @@ int svc_rdma_msg_renew_blocks(struct svc_rdma_xprt *sx,
 }
 
 /**
- * svc_rdma_msg_put_blocks - give back a message whose Receives may be blocks of pages
+ * svc_rdma_msg_put_blocks - give back a message whose Receives may have blocks of pages
  * @sx: connection of the message; sx_back is not %SVC_RDMA_BACK_PLAIN
  * @msg: message
  *

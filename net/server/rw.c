@@ -125,7 +125,7 @@ u64 svc_rdma_chain_bound(const struct svc_rdma_xprt *sx,
 /**
  * svc_rdma_chain_trim - give back the memory regions that a chain does not need
  * @sx: connection
- * @chain: complete chain
+ * @chain: chain to which nothing more is appended
  *
  * Context: as svc_rdma_mrs_release().
  */

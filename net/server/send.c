@@ -17,8 +17,8 @@
  * handled late (verbs/send_cq.c). In most cases the handler takes no lock: it adds the context to
  * sp_done, and the next task that needs a context moves all of sp_done to the idle pool.
  *
- * A Reply that finds too few send queue slots waits in line for them. Its thread does not
- * wait: the context holds all that is needed. The context also holds the Call's message, so
+ * A Reply that finds too few send queue slots waits in line for them. Its thread does not wait: the
+ * context holds all that is needed to send the Reply. The context also holds the Call's message, so
  * the number of Receives limits the number of waiting Replies. The task that releases enough slots
  * posts the Reply.
  *
@@ -134,7 +134,9 @@ static void svc_rdma_send_close_grant(struct svc_rdma_xprt *sx, u8 age)
 	spin_unlock(&sx->sx_lock);
 }
 
-/* Frees the other Sends of a group that was not posted. They hold no pages and no message. */
+/* If @send is the first Send of a group that was not posted, frees the other Sends of the group.
+ * These hold no pages and no message.
+ */
 static void svc_rdma_send_drop_more(struct svc_rdma_send *send)
 {
 	struct svc_rdma_xprt *sx = svc_rdma_send_sx(send);
@@ -152,8 +154,12 @@ static void svc_rdma_send_drop_more(struct svc_rdma_send *send)
 }
 
 /**
- * svc_rdma_send_reset - release what a Send context holds: message, pages, RDMA Writes, slots
+ * svc_rdma_send_reset - release what a Send context holds
  * @send: context that is not, or no longer, posted
+ *
+ * This releases the message, the pages, the RDMA Writes and the slots. If @send is the first Send
+ * of a group that was not posted, this also frees the other Sends of the group. The context keeps
+ * its buffer.
  *
  * Context: process or completion workqueue.
  */
@@ -195,8 +201,8 @@ static bool svc_rdma_send_put_locked(struct svc_rdma_send *send)
 	struct svc_rdma_send_pool *pool = &sx->sx_sends;
 
 	lockdep_assert_held(&sx->sx_lock);
-	/* The message with its grant has been sent, or will never be sent. So it no longer
-	 * delays the return of credits: see net/core/grant.c.
+	/* The message has been sent, or will never be sent. So the credits that it grants can be
+	 * taken back without waiting for it: see net/core/grant.c.
 	 */
 	rpcrdma_grant_close(&sx->sx_credit.cd_grant, send->ss_age);
 	if (pool->sp_nidle >= SVC_RDMA_IDLE_SENDS ||
@@ -311,7 +317,7 @@ void svc_rdma_send_put(struct svc_rdma_send *send)
 }
 
 /**
- * svc_rdma_send_collect - move all contexts that have completed to the idle pool
+ * svc_rdma_send_collect - move the contexts in sp_done to the idle pool
  * @sx: connection
  *
  * Contexts for which the pool has no room are freed.
@@ -483,7 +489,7 @@ static void svc_rdma_send_part_more(struct svc_rdma_send *send)
 }
 
 /**
- * svc_rdma_send_post - post a Send and the RDMA Writes before it
+ * svc_rdma_send_post - post a Send or a group of Sends, and the RDMA Writes before it
  * @send: context whose message is prepared, and which has got the slots that sd_wait asks
  *	for. The caller does not own it any more, even after an error
  *

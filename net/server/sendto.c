@@ -6,11 +6,12 @@
  * Operation
  *
  * The transport header is encoded in the buffer of a Send context. The inline part of the
- * Reply is copied behind the header: it normally has a few KiB, and mapping its pages would
+ * Reply is copied behind the header: it normally has only a few KiB, and mapping its pages would
  * cost more than a copy. Only RDMA Writes read the Reply where it was built. If there are any, the
  * pages of the Reply move from the thread to the Send context, which holds them until the Send has
- * completed. The first page stays with the thread if no RDMA Write reads it and nobody else
- * uses it. If there are no RDMA Writes, all pages that nobody else uses stay with the thread.
+ * completed. But the first page stays with the thread if no RDMA Write reads it and the thread can
+ * use it again (server/pages.c). If there are no RDMA Writes, every page that the thread can use
+ * again stays with the thread.
  *
  * The order of steps in svc_rdma_sendto() matters. The header returns the chunk lists of the
  * Call, which point into the Receives of its message. So the message is given back only after
@@ -233,9 +234,9 @@ static int svc_rdma_reply_hold_pages(struct svc_rdma_send *send,
 	return 0;
 }
 
-/* Make the Reply a Send With Invalidate if the client allows that. In a group, the last Send
- * invalidates the handle, because the client's region must be valid until the whole Reply has
- * arrived (RTX-72).
+/* Make the Reply a Send With Invalidate, if the client allows that and the Call has a handle that
+ * may be invalidated. In a group, the last Send invalidates the handle, because the client's region
+ * must be valid until the whole Reply has arrived (RTX-72).
  */
 static void svc_rdma_reply_set_inv(struct svc_rdma_send *send,
 				   const struct svc_rdma_call *call)

@@ -7,14 +7,16 @@
  * waits in the line, and its thread continues with other work. As long as the line is not empty,
  * sunrpc is told that there is no room for another Call.
  *
- * If no work request completes, the connection fails: see verbs/keepalive.c. Replies and
- * Calls that are still in line are freed with the connection.
+ * If no work request completes for some time, the connection fails: see verbs/keepalive.c. Replies
+ * and Calls that are still in line are freed with the connection.
  */
 #include <rpcrdma/counters.h>
 
 #include "svc_rdma.h"
 
-/* Number of send queue slots for a client that is not known yet (svc_rdma_is_known()) */
+/* While a client that is not known yet (svc_rdma_is_known()) uses this number of send queue slots
+ * or more, sunrpc is told that there is no room for another of its Calls.
+ */
 #define SVC_RDMA_UNKNOWN_SLOTS	8u
 
 /* Is the line for slots empty, and are fewer than @most slots in use? The answer may change at any
@@ -36,17 +38,17 @@ static bool svc_rdma_has_slots(const struct svc_rdma_xprt *sx)
  * svc_rdma_is_flooded - does too much work of a client wait?
  * @sx: connection
  *
- * Answers, and Calls that need RDMA Reads, wait in line for send queue slots. Broken groups
+ * Answers, and Calls that need RDMA Reads, may wait in line for send queue slots. Broken groups
  * (sc_broken) wait for a thread. Most waiters in the line hold the Receives of a Call, so the
  * number of Receives limits their number. A broken group and the error that refuses it hold no
- * Receive, so svc_rdma_group_ended() calls this function first. If a client obeys its credits, the
- * waiters in the line and the broken groups are never more than its credits, plus
- * RPCRDMA_RECV_SPARE answers to messages that take no credit.
+ * Receive, so svc_rdma_group_ended() calls this function before it queues another broken group. If
+ * a client obeys its credits, the waiters in the line and the broken groups are never more than
+ * its credits, plus RPCRDMA_RECV_SPARE answers to messages that take no credit.
  *
  * Context: any.
  * Return: %true if more work waits than a client that obeys its credits can cause; or, for a client
  *	that is not known yet (svc_rdma_is_known()), if anything waits in the line or the client
- *	uses as many slots as it may.
+ *	uses %SVC_RDMA_UNKNOWN_SLOTS slots or more.
  */
 bool svc_rdma_is_flooded(const struct svc_rdma_xprt *sx)
 {
@@ -123,8 +125,8 @@ void svc_rdma_slots_release(struct svc_rdma_xprt *sx, u32 slots)
 		 */
 		smp_mb();
 	}
-	/* Pairs with svc_rdma_has_wspace(). If the line was empty, rpcrdma_sq_release() is
-	 * the barrier.
+	/* Pairs with svc_rdma_has_wspace(). If the line was empty, rpcrdma_sq_release()
+	 * contains the barrier.
 	 */
 	if (unlikely(READ_ONCE(sx->sx_refused))) {
 		WRITE_ONCE(sx->sx_refused, false);

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The stock: pages with the data of Calls that have been executed, kept for the RDMA Reads of later
- * Calls. A busy server frees the pages of one large WRITE while it allocates those of the next one.
- * Many distributions let the kernel clear every page that it allocates, which is a large part of
- * what a WRITE costs. And if there are more free pages than the page allocator's lists for each CPU
- * take, the allocator has to take a lock that all CPUs of a node share.
+ * The stock: pages of earlier Calls, kept for later ones. RDMA Reads fill these pages, or Calls are
+ * copied to them. A busy server frees the pages of one large WRITE while it allocates those of the
+ * next one. Many distributions let the kernel clear every page that it allocates, which is a large
+ * part of what a WRITE costs. The page allocator keeps some free pages for each CPU. If more pages
+ * than these are freed or allocated at a time, it has to take a lock that all CPUs of a node share.
  *
  * Operation
  *
  * The stock consists of pieces: contiguous pages that were allocated and are freed together. Each
  * CPU has its own stock, so that CPUs do not contend for a lock. A Call takes pieces from the stock
- * of the CPU where its RDMA Reads are prepared, and returns them to the stock of the CPU where it
- * is freed. If the stock has too few pages, server/pages.c allocates the others. Pieces for which a
- * stock has no room are freed.
+ * of the CPU where svc_rdma_pages_alloc() runs for it, and returns them to the stock of the CPU
+ * where it is freed. If the stock has too few pages, server/pages.c allocates the others. Pieces
+ * for which a stock has no room are freed.
  *
  * - A piece is kept only if nobody else holds a reference to it. An upper layer that still uses
  *   a page, for example a socket that has not sent it yet, keeps a reference.
@@ -46,7 +46,7 @@
 #define SVC_RDMA_STOCK_PART	64
 
 /**
- * struct svc_rdma_stock - the stock of one CPU: pages for the RDMA Reads that are prepared there
+ * struct svc_rdma_stock - the stock of one CPU
  * @st_lock: protects all other members. Innermost
  * @st_pages: number of pages in all pieces
  * @st_count: number of pieces of each order
@@ -92,9 +92,9 @@ static struct page *svc_rdma_stock_pop(struct svc_rdma_stock *stock, int order)
 	return stock->st_pieces[order][stock->st_count[order]];
 }
 
-/* Returns how many pieces of this order a Call that wants @count pages takes: as many as possible
- * of the largest order, and at most one of each other order. A Call never takes two small pieces
- * instead of a larger one, because each piece takes an SGE.
+/* Returns how many pieces of this order a Call that wants @count pages takes from the stock: as
+ * many as possible of the largest order, and at most one of each other order. It does not take two
+ * small pieces instead of a larger one, because each piece takes an SGE.
  */
 static u32 svc_rdma_stock_share(u32 count, int order)
 {
@@ -102,7 +102,7 @@ static u32 svc_rdma_stock_share(u32 count, int order)
 	return order == SVC_RDMA_PIECE_ORDER ? count : count % 2;
 }
 
-/* Adds a piece. Returns false if the stock is full. */
+/* Adds a piece. Returns false if the stock has no room for it. */
 static bool svc_rdma_stock_push(struct svc_rdma_stock *stock, struct page *piece)
 {
 	unsigned int order = compound_order(piece);
@@ -341,7 +341,7 @@ int svc_rdma_stock_init(void)
 /**
  * svc_rdma_stock_exit - undo svc_rdma_stock_init(), and free all pages
  *
- * Context: process; module exit; no Call is left.
+ * Context: process; module exit, or failed init; no Call is left.
  */
 void svc_rdma_stock_exit(void)
 {

@@ -41,7 +41,7 @@
 
 /* Default of the parameter v2_max_req_size: number of bytes in the largest inline Call of
  * version 2. If Receives have target segments (rtx.h), the parameter rtx_pages determines the
- * size instead. This module's client has the same default.
+ * size instead. The client's parameter rdma_v2_inline has the same default.
  */
 #define SVC_RDMA_V2_REQ_SIZE		16384u
 
@@ -160,7 +160,7 @@ struct svc_rdma_chain {
  * @sc_npayloads: entries used in @sc_payloads
  * @sc_replies: if the Call came as a group (rtx.h), number of Receives that the client offers
  *	for the Reply; otherwise 0
- * @sc_error: error to send instead of the Reply, because a result did not fit its
+ * @sc_error: error to send instead of the Reply, for example because a result did not fit its
  *	Write chunk, or the Reply is too large to be sent; er_code is 0 if there is no error
  *
  * While the Call is in a list of the connection, sx_lock protects @sc_list, @sc_slots and
@@ -233,7 +233,8 @@ struct svc_rdma_body {
  * @ss_msg: message of the Call that is answered, until just before the Send is posted; or NULL
  * @ss_posted: jiffies when the Send was posted; set before sd_slots
  * @ss_done: link in sp_done
- * @ss_age: what rpcrdma_grant_open() has returned for the message, see struct rpcrdma_grant
+ * @ss_age: what rpcrdma_grant_open() has returned for the message that is to be sent, see struct
+ *	rpcrdma_grant
  * @ss_pages: pages of the Reply, if RDMA Writes read some of them; an entry may be NULL
  * @ss_npages: number of entries used in @ss_pages
  * @ss_maxpages: number of entries allocated for @ss_pages
@@ -288,7 +289,8 @@ struct svc_rdma_stats {
  *
  * sx_lock protects @qu_complete, @qu_waiting and @qu_pulled. XPT_DATA tells sunrpc whether there is
  * work for a thread: an entry of @qu_received, @qu_taken, @qu_broken or @qu_complete, or a first
- * entry of @qu_waiting that can be pulled, that is, read by RDMA.
+ * entry of @qu_waiting that can be pulled, that is, read by RDMA. svc_rdma_queue_wake() may also
+ * set XPT_DATA for work that is in no queue.
  */
 struct svc_rdma_queue {
 	struct llist_head	qu_received;
@@ -541,13 +543,12 @@ struct svc_rdma_backward {
  * @sx_debugfs: debugfs file of the connection; NULL until the connection is accepted
  * @sx_down: work that closes @sx_conn after the connection was lost. While it is queued or
  *	runs, it holds a reference to @sx_xprt
- * @sx_free: work that closes @sx_conn, unless @sx_down has done so, and frees this structure
- *	after the last reference was dropped
+ * @sx_free: work that is queued when the last reference is dropped. It closes @sx_conn, unless
+ *	@sx_down has done so, and frees this structure
  * @sx_queue: work for threads
- * @sx_lock: protects @sx_sends, @sx_posted, the Calls in @sx_queue, cd_grant, and the members that
- *	other structures describe as "under sx_lock". The comments of struct svc_rdma_send_pool and
- *	struct svc_rdma_posted say which of their members it protects. No lock is taken inside it.
- *	It is taken only in process context and in the completion workqueue.
+ * @sx_lock: protects cd_grant, and members of other structures: the comments of these structures
+ *	say which. No lock is taken inside it. It is taken only in process context and in the
+ *	completion workqueue.
  * @sx_sends: idle Send contexts
  * @sx_posted: Calls and Send contexts that are posted or wait for slots
  * @sx_stats: counters
@@ -736,8 +737,8 @@ static inline int svc_rdma_msg_renew(struct svc_rdma_xprt *sx,
  * @sx: connection of the message
  * @msg: message
  *
- * Context: process; sleeps if a Receive is a block of pages and other code still uses a page.
- *	The caller is inside svc_rdma_srcu, or closes the connection.
+ * Context: process; sleeps if the buffer of a Receive is a block of pages, and other code still
+ *	uses one of them. The caller is inside svc_rdma_srcu, or closes the connection.
  */
 static inline void svc_rdma_msg_put(struct svc_rdma_xprt *sx,
 				    struct rpcrdma_msg_in *msg)
@@ -955,9 +956,7 @@ void svc_rdma_trim_leave(struct svc_rdma_xprt *sx);
 /* server/sendto.c */
 int svc_rdma_sendto(struct svc_rqst *rqstp);
 
-/* server/callback.c, and the functions of server/backchannel.c, which only server/transport.c
- * calls
- */
+/* server/callback.c; and server/backchannel.c, whose functions only server/transport.c calls */
 
 /* Does a callback that has a credit wait for a Receive for its answer? */
 static inline bool svc_rdma_backward_is_short(const struct svc_rdma_xprt *sx)

@@ -10,11 +10,11 @@
  *   refills every NULL entry. Until the transport has set rq_respages, the pointer is NULL, or
  *   still has its value from the thread's previous request.
  * - Shared (Linux 6.16, RPCRDMA_ALLOCATED_PAGES: "sunrpc: Replace the rq_pages array
- *   with dynamically-allocated memory"): as in the fixed form, but the array is allocated
- *   and has rq_maxpages entries.
+ *   with dynamically-allocated memory"): as in the fixed form, but the array is allocated,
+ *   with room for rq_maxpages pages.
  * - Separate (Linux 7.1, RPCRDMA_SEPARATE_REPLY_PAGES: "sunrpc: allocate a separate
- *   Reply page array"): rq_respages is an array of its own with rq_maxpages
- *   entries, and the transport must not change the pointer. sunrpc refills the
+ *   Reply page array"): rq_respages is an array of its own, with room for rq_maxpages
+ *   pages, and the transport must not change the pointer. sunrpc refills the
  *   entries before rq_next_page.
  *
  * In all forms, sunrpc releases the pages in [rq_respages, rq_next_page) when the thread is done

@@ -73,7 +73,7 @@ static u32 svc_rdma_trim_count(struct svc_rdma_xprt *sx)
 	return idle - min(idle, SVC_RDMA_TRIM_KEEP);
 }
 
-/* Returns the number of Sends that can be freed. The kernel takes it as an estimate. */
+/* Returns the number of idle Sends that can be freed. The kernel takes it as an estimate. */
 static unsigned long svc_rdma_shrink_count(struct shrinker *shrinker,
 					   struct shrink_control *sc)
 {
@@ -115,8 +115,9 @@ static unsigned long svc_rdma_shrink_scan(struct shrinker *shrinker,
  * svc_rdma_trim_join - begin to look after the idle Sends of a connection
  * @sx: connection that has been accepted
  *
- * Context: process; sleeps; inside svc_rdma_srcu. So even if the connection has been lost already,
- *	svc_rdma_conn_end() calls svc_rdma_trim_leave() only after this function.
+ * Context: process; sleeps; inside svc_rdma_srcu. If the connection has been lost already,
+ *	svc_rdma_conn_end() waits until the caller has left svc_rdma_srcu, and only then calls
+ *	svc_rdma_trim_leave().
  */
 void svc_rdma_trim_join(struct svc_rdma_xprt *sx)
 {

@@ -100,11 +100,14 @@ int svc_rdma_write_payloads(struct svc_rdma_call *call,
 }
 
 /**
- * svc_rdma_write_reply - append to a chain the RDMA Writes that put a Reply into the Reply chunk
+ * svc_rdma_write_reply - append to a chain the RDMA Writes to the Reply chunk
  * @call: Call that offered the chunk
  * @chain: chain to append to
  * @xdr: the Reply
- * @written: OUT: bytes written
+ * @written: OUT: number of bytes for the chunk
+ *
+ * The body of the Reply, that is, all of it except the results that are written to Write chunks, is
+ * written to the Reply chunk.
  *
  * Context: process; sleeps.
  * Return: 0; %-EMSGSIZE if the body is larger than the chunk; or another negative errno.
