@@ -203,7 +203,7 @@ static int rpcrdma_conn_cm_event(struct rdma_cm_id *id,
 	return 0;
 }
 
-/* Starts resolving the address of the peer. The CM uses the type of service and the timeout
+/* Starts resolving the address of the peer. The CM uses the type of service and the ACK timeout
  * when it resolves the route, so they are set before. If @path names an interface but no source
  * address, the CM takes a route through that interface, and the source address of the route.
  *
@@ -254,9 +254,10 @@ int rpcrdma_conn_resolve(struct rpcrdma_conn *conn, struct net *net,
 			 const struct rpcrdma_conn_path *path,
 			 unsigned long timeout)
 {
-	/* If a neighbour answers after the CM has looked, and before the CM waits, the CM misses
-	 * the answer. It looks again when its own time has run out. So it gets less time than
-	 * this function waits, or the peer would seem to be unreachable.
+	/* The CM looks for the neighbour's address, and then waits until the neighbour answers. If
+	 * the answer comes in between, the CM misses it, and looks again when @msecs have passed.
+	 * So @msecs is less than the time that this function waits. Otherwise the peer would seem
+	 * to be unreachable.
 	 */
 	unsigned int msecs = jiffies_to_msecs(timeout - timeout / 5);
 	struct rdma_cm_id *id;
@@ -326,10 +327,9 @@ static void rpcrdma_conn_qp_event(struct ib_event *event, void *context)
 	trace_rpcrdma_qp_event(context, event);
 }
 
-/* ib_free_cq() waits only until the softirq handler has called irq_poll_complete(). But after that
- * call, the handler of the RDMA core uses the queue once more, to request the next event. So this
- * function first keeps new handlers from starting, and then waits until the present ones have
- * returned.
+/* ib_free_cq() waits only until the RDMA core's softirq handler has called irq_poll_complete(). But
+ * after that call, the handler uses the queue once more, to request the next event. So this
+ * function first keeps the handler from being started again, and then waits until it has returned.
  */
 static void rpcrdma_conn_quiet_softirq(struct ib_cq *cq)
 {
@@ -470,7 +470,7 @@ static void rpcrdma_conn_set_param(struct rdma_conn_param *param,
  * inbound RDMA Reads and requests no outbound ones (RFC 8166 3.1; G-38). The exception is
  * iWARP: there it requests one outbound RDMA Read, for the keepalive's probe, which reads no bytes.
  *
- * Context: process; sleeps for up to @timeout, and for dc_settle. A call of
+ * Context: process; sleeps for up to @timeout, and then for dc_settle. A call of
  *	rpcrdma_conn_fail() ends the wait for the answer.
  * Return: 0, and then conn->cn_limits is valid, and conn->cn_rtt contains a first estimate, the
  *	time until the answer came; %-EADDRINUSE if the local port is in use (another attempt

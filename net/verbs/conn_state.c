@@ -5,12 +5,11 @@
  *
  * Operation
  *
- * The state only rises: NEW, OPENING, UP, DOWN. Every failure of a connection goes
- * through rpcrdma_conn_fail(), which keeps the first error and calls ops->lost() once.
- * The gate is shut before the queues are drained, and then nothing can be posted to the send
- * queue. Otherwise a work request posted behind the drain marker (the last work request of
- * ib_drain_qp()) could complete after its memory was freed (invariant I1 in
- * Documentation/locking.rst).
+ * The state only rises: NEW, OPENING, UP, DOWN. Every failure of a connection goes through
+ * rpcrdma_conn_fail(), which keeps the first error and calls ops->lost() once. The gate is shut
+ * before the queues are drained. From then on, only the drain marker, the last work request of
+ * ib_drain_qp(), is posted to the send queue. If another work request were posted behind the
+ * marker, it could complete after its memory was freed (invariant I1 in Documentation/locking.rst).
  */
 #include <kunit/visibility.h>
 #include <linux/export.h>
@@ -57,11 +56,11 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_conn_rise);
  * @conn: connection
  * @error: negative errno; kept only if it is the first
  *
- * This tears nothing down. It calls ops->lost() once, and wakes a task that waits for a
- * step of opening (invariant I5).
+ * If the connection is not down yet, this calls ops->lost(), and wakes a task that waits for a step
+ * of opening. Otherwise this does nothing (invariant I5). It tears nothing down.
  *
  * Context: process, completion workqueue, softirq or CM event; does not sleep.
- * Return: true if it was not broken before, so @error is the reason that is kept.
+ * Return: true if the connection was not down before, and @error is now its cn_error.
  */
 bool rpcrdma_conn_fail(struct rpcrdma_conn *conn, int error)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Private to net/verbs: functions of verbs/conn_state.c that only verbs/conn.c uses. The
- * others are declared in rpcrdma/conn.h.
+ * Functions of verbs/conn_state.c that only verbs/conn.c and unit tests use. The others are
+ * declared in rpcrdma/conn.h.
  */
 #ifndef RPCRDMA_CONN_STATE_H
 #define RPCRDMA_CONN_STATE_H

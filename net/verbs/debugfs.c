@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The debugfs directory of the module: the counters, and a file for each transport of the
- * client and each connection of the server.
+ * The debugfs directory of the module: the counters, a file for each transport of the client and
+ * each connection of the server, and files that other code of the module adds.
  *
  * Operation
  *
