@@ -546,7 +546,9 @@ int svc_rdma_recvfrom(struct svc_rqst *rqstp)
 	 */
 	rqstp->rq_prot = IPPROTO_MAX;
 	svc_xprt_copy_addrs(rqstp, xprt);
-	/* RDMA has no privileged ports. Treat each request as if its port were privileged. */
+	/* The port of an RDMA connection says nothing about the client, and clients do not use
+	 * privileged ports. So treat each request as if its port were privileged.
+	 */
 	set_bit(RQ_SECURE, &rqstp->rq_flags);
 	return rqstp->rq_arg.len;
 }
