@@ -110,9 +110,11 @@ static void svc_rdma_take_bad_response(struct svc_rdma_call *call,
 		svc_rdma_callback_fail(call->sc_sx, call->sc_hdr.hd_xid);
 }
 
-/* In version 1, an error has no flag that says which end has chosen its XID. A server sends no
- * other Calls than callbacks, so an error can end a callback with this XID (G-24). Any other
- * error is dropped (RFC 8166 4.2.4). Returns false if it is to be dropped.
+/* In version 1, an error has no flag that says which end sent the Call with its XID. The only Calls
+ * that a server sends are callbacks, so an error from the client ends the callback with that XID
+ * (G-24). If there is no such callback, the error is dropped (RFC 8166 4.2.4). Returns false if the
+ * error is to be dropped. In version 2 it always is: an error that answers a callback does not come
+ * here, but has the verdict BACKWARD_REPLY.
  */
 static bool svc_rdma_give_v1_error(struct svc_rdma_call *call)
 {
