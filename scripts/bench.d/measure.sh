@@ -29,13 +29,12 @@ RTT_MS=20
 CLIENT=/proc/sys/sunrpc
 DEBUG=/sys/kernel/debug/rpcrdma
 TRACING=/sys/kernel/tracing
-# A value of rdma_rtx_write_max with which the client sends an item of any size in a group
+# The largest value of rdma_rtx_write_max, with which no item is too large for a group
 RTX_ANY=1052672
 
 result() { printf '%s\n' "$*" >>/lab/result; }
 
-# Debian's kernel does not contain siw. The host has built /lab/siw.ko from the source of that
-# kernel.
+# Debian's kernel does not contain siw. The host has built /lab/siw.ko from Debian's source of 6.12.
 bench_provider_up() {
 	if [ -e /lab/siw.ko ] && [ "$PROVIDER" = siw ]; then
 		modprobe -a ib_uverbs rdma_ucm libcrc32c
@@ -216,7 +215,8 @@ one_client_less() { [ ! -d $DEBUG/client ] || [ -z "$(ls $DEBUG/client)" ]; }
 
 client_field() { awk -v n="$1" '$1 == n { print $2 }' $DEBUG/client/* 2>/dev/null || true; }
 
-# rtx_way <rtt us>: measure each operation with this round trip. The client chooses which WRITEs to send as groups.
+# rtx_way <rtt us>: measure each operation with this round-trip time. "rtx_mount 0" lets the client
+# choose which WRITEs it sends as groups.
 rtx_way() {
 	way=$1
 	(($1 == 0)) || tc qdisc add dev lo root netem delay $(($1 / 2))us limit 100000
@@ -242,7 +242,8 @@ rtx_beside() {
 	done
 }
 
-# First measure the costs when items of all sizes are sent in groups. Then let the client choose.
+# First measure the costs when no item is too large for a group. Then, in rtx_way(), let the client
+# choose which WRITEs it sends as groups.
 bench_rtx() {
 	rtx_mount $RTX_ANY
 	points point_cost
@@ -260,9 +261,9 @@ bench_rtx() {
 # --- several processors ---------------------------------------------------------
 
 # lock_stat: print "<contended> <taken from another CPU> <taken> <name>" for each class of locks. These are the columns
-# contentions, acq-bounces and acquisitions of /proc/lock_stat, see the kernel's lockstat.rst. A class whose locks are
-# taken both for reading and for writing has two lines (-R, -W). The name of a class may contain blanks, and ends with
-# the last colon of the line.
+# contentions, acq-bounces and acquisitions of /proc/lock_stat, see the kernel's lockstat.rst. A
+# class whose locks are taken both for reading and for writing has two lines (-R, -W). The name of a
+# class may contain blanks and colons. The last colon of the line separates it from the numbers.
 lock_stat() {
 	awk '{
 		at = match($0, /:[^:]*$/)
@@ -275,7 +276,8 @@ lock_stat() {
 	}' /proc/lock_stat
 }
 
-# sched_now: print wake-ups, those on the same processor, context switches, and interrupts from other processors, so far
+# sched_now: print how many of each there have been so far: wake-ups, wake-ups on the processor of
+# the waker, context switches, and interrupts that one processor sent to another
 sched_now() {
 	awk '/^cpu/ { all += $6; own += $7 } END { printf "%d %d ", all, own }' /proc/schedstat
 	awk '$1 == "ctxt" { printf "%d ", $2 }' /proc/stat
@@ -325,8 +327,9 @@ budget_events() {
 # mean: print the mean of the first numbers of all lines
 mean() { awk '{ sum += $1 } END { print int(sum / NR) }'; }
 
-# point_budget <operation> <size> <count> <processes>: measure the operation alone, then with a mark before each
-# operation, and then with events, too
+# point_budget <operation> <size> <count> <processes>: measure the operation three times: alone,
+# with a mark in the trace before each operation, and with these marks and the events of
+# budget_events()
 point_budget() {
 	local alone marked all
 	[ "$4" = 1 ] || return 0

@@ -218,13 +218,14 @@ def goals(provider, ours, intree):
 
     def at_most(title, value, limit):
         if value is not None:
-            # A few events just before and after the measured operations are counted, too. So 0 is not exact.
+            # The guest also counts a few events just before and after the measured operations. So a
+            # limit of 0 is met if there are at most NONE events in an operation.
             met = value <= limit * (1 + TOLERANCE) if limit else value <= NONE
             yield f"{title} <= {limit:g}", f"{value:.3f}", met
 
     def batched(title, counted, size):
-        # So few operations are counted that the fraction is not exact: a batch may begin before the first of them
-        # and end among them. One such batch is tolerated.
+        # Few operations are counted, and a batch that began before the first of them may end among
+        # them. So the number of batches that is allowed is rounded up.
         if counted:
             count, n = counted
             yield f"{title} <= 1 in {size}", f"{count} in {n}", count <= -(-n // size)
