@@ -26,8 +26,8 @@ SURE = set(": true echo printf local declare shift set trap return exit break co
            "nap sleep note sort tail cat rm sync date eval mapfile basename".split())
 
 
-# Results of known(). Each entry also refers to its tree, because otherwise another tree could get
-# the same id().
+# Results of known(). Each entry also keeps its tree in memory. If the tree were freed, another one
+# could get the same id().
 KNOWN = {}
 
 

@@ -32,7 +32,7 @@ CITABLE = re.compile(r"[GT]-|RTX-(?!0|[12]\d$|30$)")
 # Groups in which each requirement must have evidence
 COMPLETE = ("V1-", "V2-", "MEM-", "ULB-", "RPB-", "BC-", "RTX-", "EXP-", "G-")
 
-# Short names of documents, as coverage.ids and comments in net/ and include/ have them
+# Short names of documents, which coverage.ids and comments in net/ and include/ use
 DOCUMENTS = {
     "RFC nnnn": "an RFC. Version 1 is RFC 8166, with RFC 8167 (callbacks) and RFC 8797 (private data); "
                 "NFS over it is RFC 8267.",

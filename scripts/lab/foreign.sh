@@ -33,11 +33,12 @@ foreign_console() { foreign "$1" 5; }
 foreign_host_packages() { foreign "$1" 6-7; }
 foreign_qemu() { foreign "$1" 8-; }
 
-# kernel_programs <kernel>: print the directory that contains the programs for its guests
+# kernel_programs <kernel>: print the directory that contains the programs for its guests. Print
+# nothing if its guests use the programs of the host.
 kernel_programs() { if kernel_is_foreign "$1"; then echo "$CACHE/programs-$(foreign_arch "$1")"; fi; }
 
-# programs_fetch <directory>: download the packages, and those that they depend on. The empty status
-# makes apt believe that no package is installed, so it downloads all of them.
+# programs_fetch <directory>: download the packages in PKG_FOREIGN, and those that they depend on.
+# The empty status makes apt believe that no package is installed, so it downloads all of them.
 programs_fetch() {
 	local opts=(-o Dir::State::status=/dev/null -o "Dir::Cache::archives=$1" -o APT::Install-Recommends=false)
 	mkdir -p "$1/partial"
@@ -66,7 +67,8 @@ foreign_ready() {
 	need_packages "${packages[@]}"
 	lock "programs-$arch"
 	[ ! -e "$dir/.complete" ] || return 0
-	# These packages must have the host's release, because they share its configuration.
+	# The packages must be of the host's release of Debian, because the programs use the host's
+	# configuration.
 	# shellcheck source=/dev/null
 	release=$(. /etc/os-release && echo "$VERSION_CODENAME")
 	# shellcheck disable=SC2034

@@ -30,8 +30,8 @@ guest_initramfs() {
 	echo "$out"
 }
 
-# guest_tsc: print the frequency of the time-stamp counter in kHz. An emulated guest gets it on its command line,
-# because it may measure a wrong frequency (lab/tsc.c).
+# guest_tsc: print the frequency of the time-stamp counter in kHz. guest_pc() tells it to emulated
+# guests, which might measure a wrong frequency (lab/tsc.c).
 guest_tsc() {
 	local boot d new
 	boot=$(cat /proc/sys/kernel/random/boot_id)
@@ -187,8 +187,8 @@ guest_start_um() {
 guest_start_qemu() {
 	local accel cpus=2 i mem numa=() serial=(-serial "file:$dir/$role.console")
 	accel=$(guest_accel "$k")
-	# In emulation, two processors are slower than one. Also, one processor may execute an int3 while the
-	# other is still patching the kernel ("Oops: int3"), in one boot of many.
+	# In emulation, two processors are slower than one. Also, in rare cases, one processor
+	# executes an int3 while the other is still patching the kernel ("Oops: int3").
 	[ "$accel" = kvm ] || cpus=1
 	cpus=${GUEST_CPUS:-$cpus}
 	# NUMA nodes of one processor each
@@ -216,7 +216,8 @@ guest_start_qemu() {
 	fi
 }
 
-# guest_signal <signal> <kernel> <pid>: send the signal to the guest's machine, and not to the process that watches it
+# guest_signal <signal> <kernel> <pid>: send the signal to the guest's machine. QEMU is the process
+# <pid> itself. A User-mode Linux kernel is a grandchild of this process (guest_um()).
 guest_signal() {
 	local pid=$3
 	[ "$(kernel_machine "$2")" != um ] || pid=$(pgrep -P "$(pgrep -P "$pid")")
