@@ -33,7 +33,8 @@ headers_wanted() {
 			n($1) >= n(floor) { newest[$1 " " $2] = $3 } END { for (k in newest) print newest[k] }' | sort -V
 }
 
-# headers_fetch <directory> <release...>: download the packages of headers, and the packages that they depend on.
+# headers_fetch <directory> <release...>: download the packages of headers, and those with the
+# common headers and the build tools (linux-kbuild) that they need.
 headers_fetch() {
 	local dir=$1 names
 	shift
@@ -55,8 +56,8 @@ headers_unpack() {
 	done | xargs -0 -P "$JOBS" -n 2 dpkg -x
 }
 
-# headers_dir <release>: print the directory of the headers. Their Makefile contains its absolute
-# path, so they must stay there.
+# headers_dir <release>: print the directory of the headers. Their Makefile contains absolute paths,
+# so the headers must stay there.
 headers_dir() { echo "$HEADERS/${1%%-*}/usr/src/linux-headers-$1"; }
 
 headers_ready() {
@@ -119,8 +120,9 @@ headers_try() {
 	}
 }
 
-# headers_probes <file...>: check that each probe of include/compat/Kbuild has an effect on the commands for some of these
-# kernels and not for others, and that each shim has a probe.
+# headers_probes <file...>: check the commands that headers_command() has written, a file for each
+# kernel. Each probe of include/compat/Kbuild must have an effect on some of the commands, but not
+# on all of them. Each shim must have a probe.
 headers_probes() {
 	local names name used shim rc=0
 	names=$(sed -nE 's/^rpcrdma-compat \+= \$\(call rpcrdma-(shim|relic|macro),(\w+),.*/\2/p' "$TOP/include/compat/Kbuild")

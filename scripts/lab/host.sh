@@ -59,8 +59,8 @@ end_tree() {
 }
 
 # with_log <what> <logfile> <command...>: run a long command with its output in a file, and print a sign of life
-# every 20 seconds. If the command fails, print the last lines of its output. The command and its descendants are
-# ended if this shell gets a signal, or if the script itself has ended.
+# every 20 seconds. If the command fails, print the last lines of its output. The command and its
+# descendants are ended if this subshell gets SIGINT, SIGTERM or SIGHUP, or if the script has ended.
 with_log() (
 	what=$1 log=$2 t0=$SECONDS pid='' rc=0
 	shift 2
@@ -106,9 +106,10 @@ lock() {
 	flock -n "$fd" || { say "waiting for another run that holds $CACHE/lock.$1"; flock "$fd"; }
 }
 
-# The lab's own apt, for the suites with the kernels. It is only used for queries and downloads. An installation
-# with it would upgrade the host to another release. Suites called *-security have an archive of their own.
-# LAB_ARCHS are the architectures of the packages: first the one that apt takes if it is not told another.
+# The lab's own configuration and package lists for apt, with the suites in LAB_SUITES. They are
+# used only for queries and downloads: an installation with them would upgrade the host to another
+# release. Suites called *-security have an archive of their own. LAB_ARCHS has the architectures
+# of the packages. apt takes the first one unless a command names another.
 LAB_APT=$CACHE/apt
 LAB_ARCHS=("$(dpkg --print-architecture)")
 LAB_SUITES=(bookworm-backports trixie trixie-backports)

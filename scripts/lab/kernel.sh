@@ -24,8 +24,8 @@ esac
 
 MACHINE=${MACHINE:-um}
 case $MACHINE in um | x86) ;; *) die "MACHINE=$MACHINE? It is um or x86" ;; esac
-# Of these two machines, KCSAN and KMSAN support only the PC, and only the PC can have several
-# processors.
+# Of these two machines, KCSAN and KMSAN support only the PC. The lab builds User-mode Linux without
+# SMP, so measuring locks needs the PC, too.
 case $CHECKERS in race | memory | locks) MACHINE=x86 ;; esac
 
 # kernel_machine <kernel>: print the architecture for which a kernel is built, as make takes it in
@@ -110,7 +110,8 @@ kernel_release() {
 	[ -d "$d" ] && ls "$d"
 }
 
-# deb_fetch <package>[:<architecture>] <suite>: download the newest version in that suite to $CACHE/debs.
+# deb_fetch <package>[:<architecture>] <suite>: download the newest version in that suite to
+# $CACHE/debs, unless it is there, and print the path of the file.
 deb_fetch() {
 	local pkg=$1 suite=$2 version file
 	lab_apt_setup
@@ -162,7 +163,8 @@ kernel_fragment() { kernel_fragments "$1" | sed -n 's/[[:space:]]*#.*//; /^CONFI
 # queue pair destroyed (compat.rst). KASAN reports this if a test breaks connections for long enough.
 # rxe-destroy.patch: rxe looks up queue pairs under RCU, but their memory is freed at once (compat.rst).
 # rxe-again.patch: rxe of 6.12 executes a packet again if the queue pair fails at that moment (compat.rst).
-# siw.patch: an endpoint of siw uses its device when it is freed, which may be after the device was removed (compat.rst).
+# siw.patch: when siw frees an endpoint, it uses the device of the endpoint. The device may have
+# been removed before (compat.rst).
 # um.patch: for each stack trace that KASAN, kmemleak or lockdep records, User-mode Linux searches the whole stack,
 # which takes most of its time. With the patch, it goes from frame to frame. The patch also repairs the network driver
 # of User-mode Linux, which takes a lock with bottom halves enabled: lockdep reports that, and turns itself off.
@@ -228,8 +230,9 @@ kernel_configure() {
 	kernel_config_check "$v" "$dir/.config"
 }
 
-# kernel_tell_machine <kernel> <build directory>: write the architecture um to the Makefile, so that builds of modules
-# need not set it. It is used if ARCH is not set or, as with DKMS, empty.
+# kernel_tell_machine <kernel> <build directory>: for User-mode Linux, make "um" the default of
+# ARCH in the Makefile, so that builds of modules need not set ARCH. The default also counts if
+# ARCH is set but empty, as with DKMS.
 kernel_tell_machine() {
 	[ "$(kernel_machine "$1")" = x86 ] || grep -qs 'export ARCH :=' "$2/Makefile" ||
 		sed -i "1i ifeq (\$(ARCH),)\nexport ARCH := $(kernel_machine "$1")\nendif" "$2/Makefile"
@@ -301,8 +304,9 @@ kernel_ready_debian() {
 	lock "${k%-[0-9]*}"
 	[ ! -e "$CACHE/$k/.complete" ] || return 0
 	suite=$(kernel_suite "$k")
-	# Other suites and architectures have package lists of their own. With common lists, each
-	# change from one kernel to another would fetch the lists of all suites again.
+	# The kernel debian uses the default package lists. Each other suite and architecture has
+	# lists of its own: with common lists, each change from one kernel to another would fetch
+	# the lists of all suites again.
 	# shellcheck disable=SC2034
 	if kernel_is_foreign "$k"; then
 		arch=$(foreign_arch "$k")

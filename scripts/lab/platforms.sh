@@ -32,7 +32,8 @@ platform_config() {
 
 platform_dir() { echo "$CACHE/platform-$1"; }
 
-# platform_fragment <platform>: print kernel.config, which all guests share, and the platform's own lines
+# platform_fragment <platform>: print the settings of kernel.config, which all kernels that the lab
+# builds share, and those of the platform
 platform_fragment() {
 	sed -n 's/[[:space:]]*#.*//; /^CONFIG_/p' "$LAB/kernel.config"
 	echo CONFIG_DEBUG_KERNEL=y
@@ -74,14 +75,16 @@ platform_ready() {
 	echo "$stamp" >"$dir/.lab-stamp"
 }
 
-# The source that all platforms share. While another run unpacks it, wait for that.
+# Unpack the source that all platforms share, unless that has been done. If another run is unpacking
+# it, wait for that run.
 platform_source() {
 	[ ! -e "$(kernel_src 7.3).version" ] || return 0
 	lock "kernel-7.3-$CHECKERS-$(kernel_machine 7.3)"
 	kernel_source_ready 7.3
 }
 
-# platform_one <directory>: write all rooms but net/module into one source, and print the objects of the module
+# platform_one <directory>: write a source one.c that includes the sources of all rooms but
+# net/module, and print the names of the objects of which the module then consists
 platform_one() {
 	local objects
 	objects=$(sed -n 's#^rpcrdma-[^ ]* [:+]= \(net/.*\.o\)$#\1#p' "$TOP/Kbuild")
@@ -122,7 +125,8 @@ platforms_check() (
 	exit $rc
 )
 
-# units_build <directory> <compiler> <source...>: build the program of all unit tests
+# units_build <directory> <compiler> <source...>: build <directory>/unit, a program that runs the
+# unit tests in these sources
 units_build() {
 	mkdir -p "$1"
 	printf '%s\n' "${@:3}" | xargs -P "$JOBS" -I '{}' sh -c '

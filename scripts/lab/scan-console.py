@@ -56,8 +56,9 @@ ACCESS = re.compile(r"\b(read|write|read-write)\b.* to 0x\S+ of .* by (task|inte
 # siw takes the callback lock of its sockets with softirqs enabled. If a listener is closed with a connection in its
 # queue, TCP takes this lock while it holds another one, and lockdep reports that order.
 ORDER = re.compile(r"WARNING: SOFTIRQ-safe -> SOFTIRQ-unsafe lock order")
-# With INTREE, KASAN reports and warnings do not count if a function of the in-tree module is on the stack. (7.3: when
-# its connections are broken, frwr_unmap_sync() waits for a region that has been freed.)
+# With INTREE, KASAN reports and warnings do not count if a function of the in-tree module is on the
+# stack. (For example, in 7.3, if connections of that module break, frwr_unmap_sync() waits for a
+# region that has been freed.)
 INTREE = os.environ.get("INTREE")
 TOLERATED = os.environ.get("TOLERATED")
 THEIRS = re.compile(r"(BUG: KASAN|WARNING): ")

@@ -28,7 +28,8 @@ mounted() { [[ $(</proc/mounts) == *" $1 "* ]]; }
 exec {NAP}<> <(:)
 nap() { read -rt "$1" -u "$NAP" || true; }
 
-# until_true <seconds> <command...>: run the command again and again until it succeeds.
+# until_true <seconds> <command...>: run the command again and again until it succeeds. Fail after
+# this time, multiplied by PATIENCE.
 until_true() {
 	local end=$((SECONDS + $1 * ${PATIENCE:-1}))
 	shift
@@ -103,7 +104,7 @@ provider_down() {
 	rdma link delete lab0
 	case $PROVIDER in
 	rxe) rmmod rdma_rxe ;;
-	# With lockdep, each TCP socket of siw holds a reference of the module siw. A closed socket
+	# With lockdep, each TCP socket of siw holds a reference to the module siw. A closed socket
 	# remains until the peer has acknowledged its data. After a time without a network, this
 	# happens only at TCP's next retransmission, which may be two minutes away.
 	siw) until_true 120 rmmod siw ;;
@@ -114,7 +115,8 @@ provider_down() {
 
 module_file() { modinfo -n rpcrdma; }
 
-# Load the module as mount(8) and nfsd do: by name, so that the files of depmod determine which module is loaded.
+# Load the module by name, as sunrpc does for a mount or a listener. So the files of depmod
+# determine which module is loaded.
 module_load() {
 	modprobe rpcrdma
 	case $MODULE/$(module_file) in
@@ -124,7 +126,8 @@ module_load() {
 	module_place
 }
 
-# Record where the module's functions are, and when. leaks.py needs this to find the module's allocations.
+# Record the present time in jiffies, and the addresses of the module's first and last function.
+# leaks.py needs them to find the module's allocations.
 module_place() {
 	! leaks_are_seen || awk '/^jiffies: / { now = $2 }
 		$4 == "[rpcrdma]" && $2 ~ /[tT]/ {
@@ -352,8 +355,8 @@ leaks_are_seen() { [ -w /sys/kernel/debug/kmemleak ] && [[ $(</proc/cmdline) != 
 # If kmemleak has given up, it no longer accepts commands.
 kmemleak_lives() { { echo scan=off >/sys/kernel/debug/kmemleak; } 2>/dev/null; }
 
-# Scan twice, because kmemleak reports only objects that stayed unreferenced for some time. An object is reported if
-# it was allocated before the first scan and is at least five seconds old at the second.
+# Scan twice. kmemleak reports an object if two scans find it unreferenced and with the same
+# contents, and if it is at least five seconds old at the second scan.
 kmemleak_scan() {
 	local end=$((SECONDS + 7))
 	kmemleak_lives || { echo "kmemleak has switched itself off"; return 1; }
@@ -372,8 +375,9 @@ kmemleak_check() {
 		die "kmemleak: the module leaks (see the log)"
 }
 
-# module_stays: called if the module cannot be unloaded. After the faults of faults-pair, when sunrpc has destroyed
-# the last transport, the in-tree client module sometimes keeps a reference for ever. Then the case is skipped.
+# module_stays: called if the module cannot be unloaded. After the faults of faults-pair, the
+# reference count of the in-tree module sometimes never becomes 0 at the client, although sunrpc has
+# destroyed the last transport. Then the case is skipped.
 module_stays() {
 	local left
 	left=$(cat /sys/kernel/debug/sunrpc/rpc_xprt/*/info 2>/dev/null | grep -c 'netid:.*rdma') || true
@@ -381,7 +385,8 @@ module_stays() {
 	die "rmmod: the module is in use: $(grep ^rpcrdma /proc/modules), $left transports"
 }
 
-# Take everything down, in order, unload the module, and check that nothing is left.
+# Unmount, stop the server, and unload the module and the provider. This fails if something still
+# uses one of them.
 case_clean() {
 	cd /
 	mounted "$MNT" && umount "$MNT"
