@@ -189,7 +189,8 @@ bench_alone() {
 bench_main() {
 	bench_mount 4.2 $MNT
 	! { wanted getattr3 0 || wanted read3 4096 || wanted write3 4096; } || bench_mount 3 $MNT3
-	# The operation "spin" shows what else the system does, and how steady the clock is.
+	# The operation "spin" only executes a loop. So its cost shows how much else the system
+	# does, and how steady the clock is.
 	load spin 0 1000 3 1 | while read -r instr idle; do result "cost spin 0 1 $instr $idle"; done
 	points point_cost
 	point_cost read 4096 200 1

@@ -14,7 +14,7 @@ LAB_SUITES=(bookworm bookworm-security bookworm-backports trixie trixie-backport
 HEADERS=$CACHE/headers
 HEADERS_FLOOR=$(sed -n 's/^rpcrdma-kernels := \([^ ]*\).*/\1/p' "$TOP/Kbuild")
 
-# Read the package lists of these suites. They are at most a day old if there is a network.
+# Read the package lists of these suites, unless that was tried less than a day ago.
 headers_lists() {
 	local old
 	old=$(find "$LAB_APT/updated" -mmin +1440 2>/dev/null) || true

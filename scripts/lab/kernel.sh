@@ -304,9 +304,9 @@ kernel_ready_debian() {
 	lock "${k%-[0-9]*}"
 	[ ! -e "$CACHE/$k/.complete" ] || return 0
 	suite=$(kernel_suite "$k")
-	# The kernel debian uses the default package lists. Each other suite and architecture has
-	# lists of its own: with common lists, each change from one kernel to another would fetch
-	# the lists of all suites again.
+	# Only the kernel debian uses the default package lists. The others use lists for their
+	# suite and architecture: with common lists, each change from one kernel to another would
+	# fetch the lists of all suites again.
 	# shellcheck disable=SC2034
 	if kernel_is_foreign "$k"; then
 		arch=$(foreign_arch "$k")

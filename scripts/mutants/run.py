@@ -101,7 +101,8 @@ def places(code, start, end):
     for m in re.finditer(r"(?<=[;{}:)\n])\s*([^;{}]*;)", code[start:end]):
         a, b = start + m.start(1), start + m.end(1)
         text = code[a:b]
-        # Keep an else, or a header in parentheses, and remove the statement that it controls
+        # Keep an else, or an if or while with its condition, and remove the statement that it
+        # controls. Leave a for alone.
         head = re.match(r"(?:(?:else\s+)?(?:if|while|for)\s*\(|else\b)", text)
         if text.startswith("for"):
             continue

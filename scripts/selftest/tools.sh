@@ -9,7 +9,8 @@
 # usage: tools.sh [test...]
 set -uo pipefail
 
-# If a tool mounts something although it should not, the mount ends with this namespace.
+# mounts.sh runs this script in a mount namespace of its own. If a tool mounts something although it
+# should not, the mount ends with the namespace.
 # shellcheck source=scripts/selftest/mounts.sh
 . "$(dirname "$0")/mounts.sh"
 trap 'rm -rf --one-file-system "$tmp"' EXIT
@@ -84,7 +85,8 @@ interface() { # name, number, type, what iflink shows
 	file "sys/class/net/$1/mtu" 9000
 }
 
-# tool <name> <argument>...: run a tool, with shorter time limits. The shell of busybox prefers its own commands to those in PATH, but not to functions.
+# tool <name> <argument>...: run a tool, with shorter time limits. The shell of busybox prefers its
+# own commands to those in PATH, but not to functions, so make a function of each stub for it.
 tool() {
 	local stub
 	{
@@ -99,8 +101,9 @@ tool() {
 	timeout 60 $shell "$tmp/tool" "${@:2}"
 }
 
-# says <words> <argument>...: the lines WRONG [word] of rpcrdma-check must have exactly these words,
-# and it must have no error of its own.
+# says <words> <argument>...: run rpcrdma-check with these arguments. Its lines "WRONG [word]" must
+# have exactly these words. Its status must be 1 if there are any, and 0 otherwise, and it must
+# print nothing to stderr.
 says() {
 	local rc=0 seen
 	tool rpcrdma-check "${@:2}" >"$tmp/out" 2>"$tmp/err" || rc=$?
@@ -196,8 +199,8 @@ test_registration() {
 	stub dmesg 'echo "rpcrdma: mlx5_9 cannot register memory as NFS/RDMA needs it"'
 	notes old-device client "$line"
 }
-# Interfaces above that of a device: a child of IPoIB, a bond over IPoIB, a bond over RoCE, which RDMA
-# cannot use, and a bond over iWARP, which RDMA can use
+# Interfaces above that of a device: a child of IPoIB, a bond over IPoIB, a bond over RoCE, and a
+# bond over iWARP. RDMA can use all of them except the bond over RoCE.
 test_above() {
 	interface ib0.8001 7 32 2
 	interface eth0 2 32
@@ -350,7 +353,8 @@ test_try() {
 }
 
 # --- rpcrdma-stats ---
-# shows <status> <text> <argument>...: rpcrdma-stats must have this status, and print this.
+# shows <status> <text> <argument>...: with these arguments, rpcrdma-stats must end with this
+# status, and print this text.
 shows() {
 	local rc=0
 	tool rpcrdma-stats "${@:3}" >"$tmp/out" 2>"$tmp/err" || rc=$?

@@ -35,8 +35,9 @@ usr_up() {
 	done
 }
 
-# Make stubs: no package seems to be installed, and an installation takes long. The stub of apt-get ignores SIGINT, as
-# apt-get does while dpkg works, and SIGHUP. It starts a process in another session, as apt-get does with dpkg.
+# Make stubs: no package seems to be installed, and an installation takes a minute. The stub of
+# apt-get ignores SIGHUP, and also SIGINT, as apt-get does while dpkg works. It starts a process in
+# another session, as apt-get does with dpkg.
 stubs() {
 	rm -f "$tmp"/apt.*
 	printf '#!/bin/sh\nexit 1\n' >/usr/bin/dpkg-query
@@ -205,8 +206,9 @@ test_version-elsewhere() {
 	[[ $("$repo/below/scripts/package/version") != *git* ]] || fail "of another repository's commit"
 }
 
-# refused <pattern> <command...>: check that the command ends with an error status and does not begin to install
-# anything, and that it prints one line, which matches the extended regular expression. Lines of make do not count.
+# refused <pattern> <command...>: check that the command ends with an error status, and does not
+# begin to install packages. Besides lines of make, it must print at most one line. Its output must
+# have a line that matches the pattern, which is an extended regular expression.
 refused() {
 	local want=$1 rc=0 lines
 	shift
@@ -285,7 +287,8 @@ test_help() {
 	[ "$(grep -c '^  make ' "$tmp/out")" -ge 18 ] || fail "targets are missing"
 }
 
-# guest_last_words does not fail if a guest died without a message, so the script still prints its own message.
+# If a guest died without a message, guest_last_words() does not fail. So the script that calls it
+# still prints its own message.
 test_last-words() {
 	mkdir -p "$tmp/run"
 	: >"$tmp/run/alone.console"

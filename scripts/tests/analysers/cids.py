@@ -13,8 +13,8 @@ import collections
 import re
 import sys
 
-# For each kind of work request, and for mapped regions: the side, the event with which it begins,
-# and the event with which it ends
+# For each kind of work request, and for mapped regions: the side (empty if both sides have it), the
+# event with which it begins, and the event with which it ends
 KINDS = {
     "Receive": ("", "rpcrdma_recv_post", "rpcrdma_recv_done"),
     "client's Send": ("client", "xprt_rdma_send", "xprt_rdma_send_done"),
