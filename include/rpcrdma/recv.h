@@ -79,7 +79,8 @@ struct rpcrdma_msg_in {
  * @rv_invalidated: the message came by Send With Invalidate
  * @rv_wr: the work request
  * @rv_sge: its only SGE
- * @rv_free: link in the pool's list of Receives that wait to be posted
+ * @rv_free: link in one of two lists of the pool: Receives that wait to be posted (rp_waiting), or
+ *	Receives that were taken out of use (rp_spare)
  * @rv_all: link in the pool's list of all Receives
  * @rv_msg: describes the message, if this is its first Receive; otherwise only the part of the
  *	message that is in this Receive

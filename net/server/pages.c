@@ -167,13 +167,13 @@ static u32 svc_rdma_pages_array(struct svc_rdma_call *call, u32 nbytes)
  * @call: Call without pages
  * @nbytes: number of bytes that the pages must hold, not 0
  *
- * Some upper layers look for the bytes of a Call's tail in the page array, or read one page
- * too many. They must find zeroes there, and never old contents of memory (RFC 8166 8.1).
- * So the part of the last page behind @nbytes is cleared. The remaining entries of the array
- * point to the zero page, and no RDMA Read uses them.
+ * Some upper layers read beyond @nbytes: they expect the bytes of a Call's tail in the page array,
+ * or read one page too many. They must read zeroes then, and never old contents of memory (RFC
+ * 8166 8.1). So the part of the last page behind @nbytes is cleared. The remaining entries of the
+ * array point to the zero page, and no RDMA Read uses them.
  *
  * Context: process; sleeps.
- * Return: 0; or %-ENOMEM, and then svc_rdma_pages_free() cleans up.
+ * Return: 0; or %-ENOMEM. The pages that were allocated before the failure stay with @call.
  */
 int svc_rdma_pages_alloc(struct svc_rdma_call *call, u32 nbytes)
 {

@@ -99,11 +99,11 @@ static void rpcrdma_conn_hear_peer(struct rpcrdma_conn *conn,
 }
 
 /* On iWARP, the end that connects has asked for permission to issue one RDMA Read, which is
- * the keepalive's probe. This function finds out whether the peer has permitted it. The answer
- * is 0 or 1. Some iWARP providers report it in initiator_depth, others in responder_resources.
- * The number in the other member is for the server's RDMA Reads and is not 0, so the smaller
- * number is the answer. If it is above 1, nothing was negotiated, because the connection uses
- * MPA revision 1.
+ * the keepalive's probe. This function finds out whether the peer has permitted it. A peer that
+ * negotiates answers 0 or 1. Some iWARP providers report the answer in initiator_depth, others in
+ * responder_resources. The other member has a number for the server's RDMA Reads, which is not 0.
+ * So the smaller number is the answer. If both are above 1, nothing was negotiated, because the
+ * connection uses MPA revision 1, and the probe counts as not permitted.
  */
 static void rpcrdma_conn_hear_ord(struct rpcrdma_conn *conn,
 				  const struct rdma_conn_param *param)
