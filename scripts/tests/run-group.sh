@@ -31,8 +31,9 @@ if [ "$machine/$(header Guests)" = um/pair ] && [ -z "${WIRED:-}" ]; then
 	export WIRED=y
 	exec "$TOP/scripts/lab/wired.py" "$0" "$@"
 fi
-# PATIENCE: a factor of the time limits of groups, cases and until_true(). The kernels of make test-race and make
-# test-memory are several times slower than those of make test, and so are emulated processors of another kind.
+# PATIENCE: a factor of the time limits of groups, cases and until_true(). The kernels of make
+# test-race and make test-memory are several times slower than those of make test, and so are
+# emulated processors of another architecture.
 export PATIENCE=1
 ! kernel_is_foreign "$kernel" || PATIENCE=2
 [ "$CHECKERS" = debug ] || PATIENCE=4
@@ -50,8 +51,9 @@ nodes=$(header Nodes)
 [ -z "$nodes" ] || export GUEST_NODES=$nodes
 cmdline=$(header Cmdline)
 [ -z "$cmdline" ] || export GUEST_CMDLINE="${GUEST_CMDLINE:-} $cmdline"
-# "Clock: own" is for groups that mostly wait: whenever all processes of the guest sleep, its clock jumps to the
-# next timer. With CLOCK=host, such a guest uses the host's clock and really waits.
+# The header "Clock: own" is for groups that have one guest and mostly wait. If the guest is
+# User-mode Linux, its clock jumps to the next timer whenever all its processes sleep. With
+# CLOCK=host, it uses the host's clock and really waits.
 [ "$machine/$(header Guests)/${CLOCK:-$(header Clock)}" != um/alone/own ] || export GUEST_CMDLINE="${GUEST_CMDLINE:-} time-travel"
 [ -n "${LEAKS-y}" ] || export GUEST_CMDLINE="${GUEST_CMDLINE:-} kmemleak=off"
 
@@ -62,7 +64,8 @@ result() { # word case seconds reason
 
 has_ours() { [ "$MODULE/${ours:-$1}" = "ours/$1" ]; } # role
 
-# scan <role> [case]: print the complaints of that guest's kernel, during all of the run or during one case
+# scan <role> [case]: print the complaints of that guest's kernel; with a case, only the first
+# complaint during it
 scan() {
 	local intree=
 	has_ours "$1" || intree=y
@@ -83,17 +86,18 @@ excused() {
 	return 1
 }
 
-# last_words <role>: if that guest's kernel panicked, print its messages from the first complaint in the last case
-# on
+# last_words <role>: if that guest's kernel panicked, print its console from the first complaint on
+# that came after the beginning of the last case
 last_words() {
 	! grep -qs 'Kernel panic' "$dir/$1.console" ||
 		tr -d '\r' <"$dir/$1.console" | tac | sed '/lab: begin case/q' | tac | sed -n '/BUG: \|Oops\|general protection\|WARNING: \|Kernel panic/,$p'
 }
 
 # After two kinds of failure, the cases without a verdict run again, but only once. First, QEMU's
-# emulation sometimes makes a guest panic at boot, for example with an int3 exception. A panic
-# counts as such a failure only if no case had begun and our module was not loaded. Second, the
-# kernel of the guest with the in-tree module may die in a way that deaths.list describes.
+# emulation sometimes makes a guest panic at boot, for example with an int3 exception. A panic of a
+# guest with our module counts as such a failure only if no case had begun and no module was loaded.
+# Second, the kernel of the guest with the in-tree module may die in a way that deaths.list
+# describes.
 # again_for: if the group is to be run again, print the guest's role and the reason.
 again_for() {
 	local console role k p g words last
@@ -138,9 +142,9 @@ fell_with_other() {
 	done
 }
 
-# show [role]: print the verdicts that come on stdin. A report of the guest's kernel during a case
-# makes that case fail. If GROUP has a role, each name gets group and role as a prefix, because the
-# group has the same cases with either role.
+# show [role]: print the verdicts that come on stdin, except those of cases that fell_with_other()
+# excuses. A report of the guest's kernel during a case makes that case fail. If GROUP has a role,
+# each name gets group and role as a prefix, because the group has the same cases with either role.
 show() {
 	local word name sec reason line report
 	while read -r line; do
@@ -170,8 +174,8 @@ show() {
 	done
 }
 
-# expected: list the cases that must be in the file "shown": the cases that T selects, but the results of a capture
-# only if T selects everything
+# expected: write two lists: "expected" has all cases of the group, and "expected.T" has those that
+# T selects. A case with "?" before its name need not be reported (expect.py).
 expected() {
 	local name shown
 	"$TOP/scripts/tests/analysers/expect.py" "$kernel" "$provider" "$group" >"$dir/expected" || return
@@ -191,8 +195,9 @@ expected() {
 	[ -s "$dir/expected" ]
 }
 
-# account: report cases without a verdict, and verdicts that are not expected. (With PART, only a part of a set of
-# hostile cases runs, but its verdict has the name of the whole set, so it is expected.)
+# account: report expected cases without a verdict, and verdicts that are not expected. (With PART,
+# only a part of a set of hostile cases runs. The verdict still has the name of the whole set, which
+# is expected.)
 account() {
 	local name pattern known absent=() odd=()
 	expected || { result 'not ok' "$label-expected" 0 "nobody knows what this group has to report"; return; }
@@ -306,8 +311,8 @@ for helper in gpu p2p; do
 		"$helper.c does not compile: $(grep -m 1 error "$dir/log/$helper.log" || tail -n 1 "$dir/log/$helper.log") [$dir/log/$helper.log]"
 done
 pids=() shows=() t0=$SECONDS
-# In a group with a role, the names of cases are printed with the label in front, and T matches these names. The guest
-# does not know the label, so remove it from T there.
+# In a group with a role, the names of cases are printed with the label in front, and T matches
+# these names. The guest does not know the label, so T is given to it without the label.
 [ -z "$ours" ] || printf 'T=%q\nT=${T//%s-/}\n' "${T:-*}" "$label" >>"$dir/env"
 
 job() {
@@ -376,7 +381,8 @@ for i in "${shows[@]}"; do
 	wait "$i" 2>/dev/null || result 'not ok' "$label-verdicts" 0 "whoever passes on the verdicts has died: some may be lost [$dir]"
 done
 
-# show_reports <role>: print the complaints of that guest's kernel, except those for which a case has failed already
+# show_reports <role>: look for complaints of that guest's kernel for which no case has failed. If
+# there are any, report a failure with the first of them.
 show_reports() {
 	local name line
 	scan "$1" >"$dir/$1.scanned" || printf '%s\t%s\n' - "the console cannot be read" >"$dir/$1.scanned"
@@ -388,14 +394,15 @@ show_reports() {
 	fi
 }
 
-# show_checkers <role>: check that lockdep and kmemleak, if requested, were still active at the end. The guest reports
-# their state when its job has ended.
+# show_checkers <role>: check that lockdep was still active at the end, and kmemleak, too, unless it
+# was switched off. The guest reports their state when its job has ended.
 show_checkers() {
 	local console=$dir/$1.console said lockdep=on kmemleak=on others=
 	[ "$CHECKERS" = debug ] && ! kernel_is_debian "$kernel" || return 0
 	[ -n "${LEAKS-y}" ] && [[ ${GUEST_CMDLINE:-} != *kmemleak=off* ]] || kmemleak=off
 	said=$(grep '^checkers ' "$dir/$1.verdict" | tail -n 1) || true
-	# A guest that has not reached its end has failed already, so it is not checked here.
+	# If the report is missing, only a guest that ended well fails here. Any other guest has
+	# failed already.
 	[ -n "$said" ] || ! grep -q '^done 0' "$dir/$1.verdict" || said="checkers none"
 	[ -n "$said" ] || return 0
 	if [[ $said != *" kmemleak=$kmemleak"* ]]; then

@@ -17,7 +17,8 @@
 # Also: wire2-form
 . "$TOP/scripts/tests/cases.sh"
 
-# The traffic has Read, Write and Reply chunks, long Calls (ACLs, extended attributes) and long Replies.
+# Together, these cases make Read, Write and Reply chunks, long Calls (for ACLs and extended
+# attributes), and long Replies.
 case_wire-traffic-v3() { with_mount 3 v3_traffic; }
 case_wire-traffic-v40() { with_mount 4.0 checked small; }
 case_wire-traffic-v42() { with_mount 4.2 v42_traffic; }
@@ -67,7 +68,8 @@ failing_read() {
 	grep -q 'Stale' /tmp/dd.err || die "not the error expected: $(cat /tmp/dd.err)"
 }
 
-# rules_of_roce: skip a case whose rule can be checked only in a RoCE capture (wire.py)
+# rules_of_roce: skip the case unless the provider is rxe. Its rule is checked by wire.py, which
+# reads RoCE captures only.
 rules_of_roce() { [ "$PROVIDER" = rxe ] || skip "this is judged by what RoCE captures say"; }
 
 crowd_and_break() {
@@ -164,11 +166,11 @@ assert os.getxattr(where + "/groups.5001", "user.groups") == value' "$MNT"
 
 case_wire2-traffic-v3() { on_2 with_mount 3 v3_traffic; }
 case_wire2-traffic-v42() { on_2 with_mount 4.2 v42_traffic; }
-# The client asks for at most rsize bytes of a directory. With this rsize, the Reply fits the Receives that a Call may
-# offer.
+# In a READDIR, the client asks for at most rsize bytes. With this rsize, the Reply fits into the
+# Receives that a Call may offer for it.
 case_wire2-groups() { MOUNT_OPTS=rsize=16384 on_2 in_groups with_mount 4.2 groups_traffic; }
-# Send groups to a server with targets. The server's Receives are about seven times as large as the
-# client's inline size.
+# Send groups to a server whose Receives have targets (rtx.rst). These Receives are about seven
+# times as large as the client's inline size.
 case_wire2-placed() { MOUNT_OPTS=rsize=16384 on_2 in_groups into_targets with_mount 3 placed_traffic; }
 # into_targets <command...>: run the command while the server has 8 pages in each Receive. on_2 restores the number of
 # pages.

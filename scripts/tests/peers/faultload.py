@@ -57,7 +57,7 @@ class Job:
         while done < size:
             done += self.timed(os.pwritev, fd, [view[done:]], offset + done)
         self.mirror[offset:offset + size] = view
-        # Data in the page cache must not be written after data that bypass the page cache.
+        # Data in the page cache must be at the server before later writes with O_DIRECT.
         if fd == self.cached:
             self.timed(os.fsync, fd)
 

@@ -83,8 +83,8 @@ def types(b):
     c = b.fresh()
     before = counters()
     c.spend(*[header(c.xid(), DONE)] * 50, error(c.xid(), rest=words(0, 0)))
-    # Send errors of other versions, too. First settle the connection's version, or an error of version 2 would be
-    # parsed as one.
+    # Also send errors with other version numbers. A Call first settles the connection's version.
+    # Otherwise the server would parse the error with number 2 as a message of version 2.
     c.works()
     for vers in (0, 2, 3, 0xffffffff):
         c.spend(error(c.xid(), vers=vers, code=ERR_VERS, rest=words(1, 1)), error(c.xid(), vers=vers))
@@ -172,8 +172,8 @@ def long_calls(b):
         replied(c, c.header(xid, NOMSG, reads=reads), xid, f"segments of {lengths}")
 
 
-# AUTH_SYS with the machine name (position 40) and the groups (60) in chunks. The Call is only accepted if the
-# server assembles it correctly.
+# AUTH_SYS with the machine name (position 40) and the group IDs (position 60) in chunks. The Call
+# is accepted only if the server assembles it correctly.
 # Covers: V1-RDC-10 V1-RDC-11 V1-RDC-16 V1-RDC-19 V1-HDR-19 EXP-03
 @case("chunks", "chunks inside the credential")
 def credential(b):
@@ -237,8 +237,9 @@ def long_null(c):
 
 # --- endings ------------------------------------------------------------------
 
-# After an RDMA Read has failed, the server must release its memory region: with siw, the kernel would warn
-# about a region that is still in use. That no page stays mapped cannot be tested: see dma.rst.
+# After an RDMA Read has failed, the server must release the memory region of the Read. With siw,
+# the kernel would warn about a region that is still in use. A page that stayed mapped would not be
+# noticed (dma.rst).
 # Covers: V1-ERR-28 MEM-05 MEM-23
 @case("endings", "handles that cannot be read or written", "rxe/svc_rdma_read_err", "rxe/svc_rdma_send_err")
 def handles(b):
@@ -299,8 +300,8 @@ def no_reads(b):
     counts(b.verbs, before, "server_accept_errors", 1, "it was not refused by us")
 
 
-# iWARP (siw) has no such retries. refuse_endless_rnr is described in admin.rst; no numbered requirement is
-# about it.
+# iWARP (siw) has no RNR retries. The parameter refuse_endless_rnr is described in admin.rst. No
+# numbered requirement is about it.
 @case("endings", "clients that ask for endless retries, where they are not wanted", "rxe/svc_rdma_request_err", vers=1)
 def endless(b):
     before = counters()
@@ -335,7 +336,7 @@ def leave(kind=Client):
     """Exit without closing the connection when the server has begun with one of 12 Calls, and before it has
     answered all of them."""
     c = kind(Verbs())
-    # Not more than the largest payload of the server, which depends on its memory
+    # The server's largest payload depends on its memory, and may be less than 900000 bytes.
     size = min(900000, int(get("/proc/fs/nfsd/max_block_size")))
     before = counters()["server_calls_read_chunk"]
     for _ in range(12):

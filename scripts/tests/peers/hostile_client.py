@@ -138,8 +138,8 @@ def count(b):
 # Covers: V1-RDC-23 V1-ERR-26 V1-ERR-28
 @case("reads", "a handle that cannot be read: nothing is executed", "rxe/svc_rdma_read_err", "svc_rdma_lost")
 def revoked(b):
-    # Of several RDMA Reads, only the last is signaled. The others complete only if they fail. Let
-    # each of the two fail once.
+    # The server signals only the last RDMA Read of a Call. The others have a completion only if
+    # they fail. This Call has two RDMA Reads. Let each of them fail once.
     for bad_one in (0, 1):
         c = b.fresh()
         before, counted = operations("proc3")[WRITE3], counters()
@@ -275,7 +275,7 @@ def both(b):
     want(c.get(64, 8193) == DATA[:8192] + b"\xee", "wrong data")
     want(answer.writes[0][0].length == 8192, f"returned {answer.writes}")
     if c.vers == 2:
-        # In version 2, only a Reply that does not fit a Receive is written to the chunk.
+        # In version 2, only a Reply that does not fit a Receive is written to the Reply chunk.
         want(answer.proc == MSG and answer.reply[0].length == 0, f"returned {answer.reply}")
         want(c.get(20000, 4000) == b"\xee" * 4000, "a Reply chunk was written that is returned unused")
         return
@@ -306,7 +306,8 @@ def no_reply_chunk(b):
     c = b.fresh()
     want(c.is_error(c.nfs(READDIRPLUS, readdir_args(b)), REPLY_RESOURCE), "no error")
     c.works()
-    # The Reply is longer than the default Receive of a client, but shorter than our server's largest Send
+    # The next Reply is longer than this client's Receives (1024 bytes, the default inline
+    # threshold), but shorter than the longest Send of our server.
     small = b.connect(b"", size=1024)
     want(c.is_error(small.nfs(READDIRPLUS, readdir_args(b, 2000)), REPLY_RESOURCE), "1024 bytes: no error")
     small.works()
@@ -391,7 +392,8 @@ def both_used(b):
     stream = c.get(20000, 500) + c.get(30000, answer.reply[1].length)
     want(c.get(20500, 1) + c.get(30000 + answer.reply[1].length, 4) == b"\xee" * 5, "bytes behind are written")
     want(stream[:8] == words(answer.xid, 1) and DATA[:64] not in stream, "no Reply, or the data is in it as well")
-    # The Reply chunk must have the rest: 8 results. The fourth, of READ, has only the length of its data.
+    # The Reply chunk must have the rest: 8 results. The fourth result, of READ, has the length of
+    # the data, but not the data.
     r = Reader(stream, 24)
     want((r.word(), r.opaque(), r.word()) == (0, b"", 8), f"COMPOUND: {stream[:64].hex()}")
     for want_op in (24, 15, 15, 25, 24, 15, 15, 26):
@@ -441,9 +443,9 @@ def several(b):
             want(c.get(at + n, 100) == b"\xee" * 100, f"{count} chunks: bytes behind are written")
 
 
-# nfsd puts the data of a second READ in the right place only if they begin at the start of a page. So the first two
-# lengths are 16 less than a multiple of 4096: 16 bytes of the next result precede its data. The chunks are not in the
-# order of their addresses.
+# nfsd puts the data of a second or third READ in the right place only if these data begin at the
+# start of a page. In the next result, 16 bytes precede the data, so the first two lengths are 16
+# less than a multiple of 4096. The chunks are not in the order of their addresses.
 # Covers: ULB-07
 @case("writes", "each READ of a COMPOUND into its own chunk")
 def each_its_own(b):
@@ -686,8 +688,8 @@ def answers(b):
     c.spend(answer_of(c, message, 1, bytes(3800)))
     other = c.callback()
     want(other, "a callback that has ended keeps its credit")
-    # So does an error, whatever its code is, and in version 2 any message with this XID and F_RESPONSE, even if it
-    # is malformed.
+    # An error also ends the callback, whatever the error's code is. In version 2, any message with
+    # the callback's XID and F_RESPONSE ends it, even a malformed one.
     before = counters()
     if c.vers == 1:
         c.conn.send(c.error(other.xid, credit=0xffffffff))
@@ -803,9 +805,9 @@ def module_users():
     return get("/sys/module/rpcrdma/refcnt")
 
 
-# Each NFS client needs a backchannel of its own. nfsd makes the two backchannels one after the other, or at the same
-# time if it takes a while to post the Receives for them. (If sunrpc used one backchannel of the connection for both
-# clients, its lists would be corrupted, or the transport would never be freed.)
+# Each NFS client needs a backchannel of its own. nfsd makes the two backchannels one after the
+# other, or at the same time if posting the Receives for them takes a while. (If both clients shared
+# one backchannel, sunrpc's lists would be corrupted, or the transport would never be freed.)
 @case("callbacks", "two NFS clients on one connection")
 def two_clients(b):
     b.fresh()
@@ -1196,8 +1198,9 @@ def long_queue(b):
     print(f"# {waits} waited for the send queue")
 
 
-# On siw, each RDMA Read uses one of 80 regions, and the send queue has room for the three work requests of each
-# region. So on siw, Calls wait for regions, and on other devices for the send queue.
+# On siw, each RDMA Read uses one of 80 regions, and the send queue has room for the three work
+# requests of each region. So on siw, Calls wait for regions, and on rxe they wait for the send
+# queue.
 @case("flow", "more RDMA Reads than the server has regions for, or room", "rxe/rpcrdma_sq_wait")
 def long_reads(b):
     not_on_6_1("rxe of 6.1 executes a work request before it takes the next one")

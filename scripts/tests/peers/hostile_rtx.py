@@ -232,7 +232,7 @@ def bad_properties(b):
     rows = [(prop_rtx(*p),) for (p,) in bad]
     rows += [(words(RTX, n) + bytes(n + -n % 4),) for n in (1, 4, 24, 27, 29, 32, 56)]
     rows += [(prop_rtx(*good), prop_rtx(*good)), (words(RTX, 28) + bytes(24),)]
-    # The targets must fit RBSIZ, whether the property RBSIZ precedes or follows this one
+    # The targets must fit RBSIZ, whether the property RBSIZ precedes or follows the property RTX.
     rows += [(size(1276), prop_rtx(*good)), (prop_rtx(*good), size(1276)),
              (prop_rtx(*good._replace(nsegs=8)),), (size(4348), prop_rtx(*good._replace(nsegs=8)))]
     c = unheard(b)
@@ -310,7 +310,7 @@ def ignored(b):
         answers(c, messages, {xid: MSG})
         xid, (one, two, three) = small(c)
         answers(c, [one, word(two, FLAGS, 0x80000000), three], {xid: MSG})
-        # rtx_replies and rtx_results: their values do not matter for a NULL Call
+        # The server must ignore large values of rtx_replies and rtx_results in a NULL Call.
         for at in (REPLIES, rtx.RESULTS_AT):
             xid, (one, two, three) = small(c)
             answers(c, [word(one, at, 0xffffffff), two, three], {xid: MSG})
@@ -342,7 +342,8 @@ def read_replies(b):
             want(answer.proc == ERROR and answer.error[0] == REPLY_RESOURCE, f"{length} bytes in {count}")
             answer = c.grouped(READ3, read_args(b.file, length), replies=count + 1)
             want(answer.transmissions == count + 1, f"{answer.transmissions} transmissions for {count + 1}")
-    # A Reply has at most as many transmissions as the Call offers, and as the server has announced.
+    # Even if the Call offers more Receives, a Reply has at most as many transmissions as the server
+    # has announced.
     answer = c.grouped(READ3, read_args(b.file, room(most) + 4), replies=0xffffffff)
     want(answer.proc == ERROR and answer.error[0] == REPLY_RESOURCE, "more than reply_max")
     c.works()
@@ -561,7 +562,8 @@ def bad_firsts(c):
     rows += [(COUNT, n, LIMITED) for n in (p.call_max + 1, 257, 0x80000003, 0xffffffff)]
     rows += [(STREAM, n, XDR) for n in (0, 1, 4, 7, 8, 36, 39)] + [(STREAM, n, CONT) for n in (40, 44, 80, 116, 124)]
     rows += [(STREAM, n, LIMITED) for n in (p.msg_max + 1, p.msg_max + 4, 0x7fffffff, 0xffffffff)]
-    # If rtx_here of the first transmission is too small, the offset of the second one is wrong, too.
+    # With an rtx_here of 36, there are two faults, and either error is right: four bytes follow the
+    # first piece, and the offset of the second transmission is wrong.
     rows += [(HERE, 36, {XDR, CONT})] + [(HERE, n, XDR) for n in (0, 4, 7, 39, 41, 44, 120, 124, *BOUNDS[5:])]
     rows += [(DATA_AT, n, XDR) for n in (1, 4, 63, 64, 104, 100, 0x3fc, 0x400, 0x404, *BOUNDS[5:]) if n != p.head]
     rows += [(REPLIES, 0, XDR), (ITEMS, 17, XDR), (ITEMS, 1, XDR), (ITEMS, 0xffffffff, XDR)]
@@ -802,11 +804,12 @@ def piling(b):
         announced(c)
         if known:
             want(len(c.nfs(READ3, read_args(b.file, 100)).data) > 100, "READ")
-        # nfsd of 6.1 does not tell the transport which clients are known. There, the server treats each as known.
+        # nfsd of 6.1 does not tell the transport which clients have used a file handle. There, the
+        # server treats each client as known.
         trusted = known or os.environ["KERNEL"] == "debian-6.1"
         there = at_rest(c, c.rbsiz)
-        # The client's four Receives take four refusals. Up to 8 more may be made before the close takes effect:
-        # on a busy machine there were five.
+        # The client's four Receives take four refusals. Up to 8 may be made before the close takes
+        # effect (on a busy machine there were five). The rest is what T-32 allows to wait.
         most = 4 + 8 + (int(there["send_queue"]) + int(there["credits_granted"]) + 3 if trusted else 9)
         c.verbs.lib.peer_keep(c.conn.index, 1)
         before, sent, end = counters()["server_bad_headers"], 0, time.monotonic() + 15
@@ -832,8 +835,9 @@ def replies(b):
             answers(c, [following(xid, 1, 40, 4, flags=flags) + bytes(4)], {})
             answers(c, [first(xid, 1, 8, 8, flags=flags)[:30]], {})
             answers(c, [first(xid, 0, 24, 24, flags=flags) + bytes(24)], {})
-    # A Reply of more than one transmission. The server offers one Receive for the Reply to a callback. So it must
-    # close the connection: the rest of the group would use up Receives that other messages need.
+    # Send a Reply of more than one transmission. The server offers only one Receive for the Reply
+    # to a callback. So it must close the connection: the rest of the group would use up Receives
+    # that other messages need.
     for count in (2, 3, 64, 256, 0xffffffff):
         c = b.connect()
         xid = c.xid()
@@ -855,7 +859,8 @@ def callback_groups(b):
         recall(name)
         message = c.callback()
         want(message, "no callback")
-        # A Call of the client may have the same XID as the callback, in a valid or an invalid group.
+        # The client may send a Call with the XID of the callback. Send one as a valid and one as an
+        # invalid group.
         xid, of = small(c, 3)
         of = [word(m, XID, message.xid) for m in of]
         of[0] = of[0][:LEAST] + words(message.xid) + of[0][LEAST + 4:]
@@ -875,8 +880,8 @@ def callback_groups(b):
         else:
             for m in group(message.xid, [good], flags=1, replies=0):
                 answers(c, [word(m, HERE, 4)], {})
-        # A bad answer must end the callback. nfsd then sends the callback again. nfsd of 6.1 does not, so the case
-        # has it send another one.
+        # A bad answer must end the callback. nfsd then sends the callback again. nfsd of 6.1 does
+        # not do that, so make it send a callback about another file.
         if os.environ["KERNEL"] == "debian-6.1":
             name = fresh_names(1)[0]
             delegation(c, name)
@@ -936,8 +941,9 @@ def callback_ends_first(b):
 
 # --- silence, and connections that go -------------------------------------------------------
 
-# (description, expected answer or None if the connection must end, steps). Each group has six transmissions. A
-# step is (seconds since the beginning, numbers of the transmissions to send then).
+# (description, expected answer as for answers(), or None if the connection must end, steps). Each
+# group has six transmissions. A step is (seconds since the beginning, numbers of the transmissions
+# to send then).
 SILENCE_PLANS = (
     *((f"silent after {n}", None, (0, range(n))) for n in range(1, 6)),
     ("one every 29 s", None, (0, (0,)), (29, (1,)), (58, (2,))),
@@ -1001,7 +1007,8 @@ def cut_off(b):
                     b.verbs.until(lambda c=c: c.conn.lost, 20)
                 c.conn.close()
                 want(b.verbs.until(lambda c=c: not shown(c.rbsiz)), f"the connection stays after {at} of {count}")
-                # Send the rest on another connection, which must have a Receive for each of them
+                # Send the rest of the group on another connection, which must have a Receive for
+                # each transmission.
                 c = ready(b)
                 want(c.window > count, f"{c.window} credits")
                 answers(c, of[at:] if at else [], {})
@@ -1038,8 +1045,9 @@ def kinds(c):
     yield "a first, and nothing", [one], {xid: RTX_CONT}
     yield "a first, again and again", [one] * 6, {xid: [RTX_CONT] * 6}
     for what, messages, coming in itertools.chain(bad_firsts(c), odd_groups(c), bad_nexts(c, 1), bad_nexts(c, 3)):
-        # Leave out kinds of more than six messages, and kinds with a message shorter than 20 bytes: it occupies a
-        # Receive, for which there is no credit, until a thread of the server drops it.
+        # Leave out kinds of more than six messages, and kinds with a message shorter than 20 bytes.
+        # Such a short message takes no credit, but it occupies a Receive until a thread of the
+        # server drops it.
         if len(messages) <= 6 and all(len(m) >= 20 for m in messages):
             yield what, messages, coming
 

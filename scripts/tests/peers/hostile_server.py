@@ -109,8 +109,8 @@ def short(s):
     want(not op.ready(), "a short message ends an RPC")
     call.respond()
     s.reads(100, op=op)
-    # If the client had used the credit words of these messages, it would now send many Calls at once. Only one
-    # must come.
+    # If the client had used the credit words of these messages, it would now send many Calls at
+    # once. It may send only one.
     op = s.user(do_write, DATA[:65536], "window")
     s.gather(1, WRITE3)[0].respond()
     want(s.finish(op) == 65536, "WRITE")
@@ -154,7 +154,8 @@ def errors(s):
         call.conn.send(words(call.xid) + message[4:])
         s.fails(op, call.xid)
         call.conn.send(words(call.xid) + message[4:])
-    # An RPC with a chunk: before it ends, the client must end the server's access to the memory.
+    # This RPC has a chunk. Before the RPC ends, the client must end the server's access to the
+    # memory of the chunk.
     op = s.user(do_read, 8192)
     call = s.next(READ3)
     call.conn.send(error(call.xid))
@@ -536,8 +537,9 @@ def other_handle(s):
     a.send(body, writes=writes, invalidate=b.writes[0][0].handle)
     s.reads(8192, op=first)
     want(s.finish(second) == 8192 and SHARED[1 << 20:(1 << 20) + 8192] == DATA[8192:16384], "the other READ")
-    # With two processors, rxe of 6.12 has a fault: a message that arrives while the queue pair is being closed
-    # also completes every Receive that is left, as a message with an unknown XID. 7.3 does not have this fault.
+    # With two processors, rxe of 6.12 has a fault: a message that arrives while the queue pair is
+    # being closed also completes every Receive that is left. The client then counts an unknown XID
+    # and a bad invalidation for each of these. 7.3 does not have this fault.
     want(s.counted("client_bad_invalidations") == 1 + s.counted("client_unknown_xids"), "it is not counted")
     s.replaced()
     s.works()
@@ -568,7 +570,8 @@ def killed(s):
     # end the server's access to it.
     call = kill(s, "ls", MNT + "/dir")
     want(call.reply, "READDIR offers no Reply chunk")
-    # Not longer than the segment: the access must not be refused only because of its length
+    # The access is not longer than the segment. Otherwise it might be refused only because of its
+    # length.
     target = max(call.reply, key=lambda x: x.length)
     want(call.conn.refused(target, WRITE, min(target.length, 4096)), "the memory of a killed RPC can be written")
     s.works()
@@ -1240,8 +1243,8 @@ def no_service(s):
 def chunked(s):
     s.mount(V41)
     conn, one = s.conns[0], [Segment(1, 8, 4096)]
-    # The errors of version 2: READ_CHUNKS, or BAD_XDR, which has the number of ERR_CHUNK. In version 1, each error is
-    # ERR_CHUNK.
+    # (message, the error expected in version 2). The error is READ_CHUNKS or BAD_XDR; the latter
+    # has the same number as ERR_CHUNK. In version 1, ERR_CHUNK is expected for each message.
     bad = ((header(0x501, reads=[(40, one[0])]) + callback_null(0x501), words(READ_CHUNKS, 0)),
            (header(0x502, writes=[one]) + callback_null(0x502), words(ERR_CHUNK)),
            (header(0x503, reply=one) + callback_null(0x503), words(ERR_CHUNK)),
@@ -1435,7 +1438,8 @@ def flood(s):
         if s.counted("client_bc_overruns"):
             break
         conn.send(header(0x900 + i) + callback_waiting(call, 0x900 + i, i + 1))
-        # Wait until the callbacks so far are taken, so that a lack of Receives does not end the connection.
+        # Wait until the callbacks that were sent so far are taken, so that a lack of Receives does
+        # not end the connection.
         if i % 8 == 7:
             want(s.verbs.until(lambda n=i: taken() > n or conn.lost), f"{taken()} of {i + 1} callbacks are taken")
     s.log(f"flood: {taken()} callbacks, {s.counted('client_bc_overruns')} overruns")

@@ -34,7 +34,8 @@ NO_LIMIT = Property(0, 64, 16, 1 << 20, 0, 0, 0)       # of a server without tar
 SWITCH = "/proc/sys/sunrpc/rdma_rtx"
 WRITE_MAX = "/proc/sys/sunrpc/rdma_rtx_write_max"
 TIMEOUT = 30            # seconds for a group (RTX-85)
-# Bytes of data of a WRITE. With transmissions of 1024 bytes, the long one takes 21, and the short one takes 4.
+# Lengths in bytes of the data of WRITEs. If transmissions have 1024 bytes, a WRITE of LONG bytes
+# takes 21 of them, and a WRITE of SHORT bytes takes 4.
 LONG, SHORT = 20000, 3000
 
 
@@ -385,7 +386,8 @@ def targets_of(s):
         s.rbsiz = head + seg * nsegs + more
         s.rtx = Property(0, 256, 16, 1 << 20, head, seg, nsegs)
         s.credit = 256
-        # If the client chose the length itself, it would prefer chunks to many small targets.
+        # Allow groups for all of these WRITEs. By default, the client would prefer a Read chunk to
+        # many small targets.
         put(WRITE_MAX, 1 << 20)
         try:
             s.mount()
@@ -726,9 +728,10 @@ def offered(s):
     s.kept()
 
 
-# A Reply comes as a broken group, so its RPC ends, but only after its handles were invalidated. In the meantime groups
-# arrive: one for another RPC, and then the first Reply again, valid or broken. A Call with a chunk offers only one
-# Receive, so this Reply is a group of one transmission: a longer group would close the connection (RTX-51).
+# The Reply to a READ comes as a broken group, so the RPC ends, but only after its handles were
+# invalidated. In the meantime groups arrive: one for another RPC, and then the Reply to the READ
+# again, valid, broken, or both. The READ offers only one Receive, so its Reply is a group of one
+# transmission. A longer group would close the connection (RTX-51).
 # Tries: RTX-51 RTX-101
 @case("rtx-replies", "a lost Reply that is being fenced, and groups behind it", "xprt_rdma_fence", mount=False)
 def lost(s):

@@ -201,7 +201,8 @@ def hangs_up(s):
 def hangs_up_and_refuses(s):
     s.mount()
     s.works()
-    # The server disconnects, and also refuses the attempt with version 1. So the version was not the reason.
+    # The server disconnects, and also refuses the attempt with version 1. So the client must not
+    # conclude that the server lacks version 2.
     def first(conn):
         s.drop(conn)
         refuses(s, 1)
@@ -483,7 +484,7 @@ def exactly(s, length, count=1):
     for i, op in enumerate(ops):
         want(s.finish(op) == size, f"READ of {length} bytes of Reply returns {op.get()}")
         want(SHARED[i << 18:(i << 18) + size] == DATA[:size], "READ brings wrong data")
-    # On a new connection, the client would not know yet that a chunk is not needed.
+    # The Replies must have come on the same connection, whose Receives this case tests.
     if s.accepted != accepted:
         s.explain()
     want(s.accepted == accepted, "the connection was not kept")
@@ -705,7 +706,8 @@ def all_at_once(s):
         with undisturbed():
             for message in messages:
                 conn.plain(message)
-            # Wait, because TCP may delay some messages until an acknowledgement comes
+            # Wait, because with siw, TCP may delay some messages until an acknowledgement comes. Do
+            # not sleep: kernel threads would run meanwhile.
             end = time.monotonic() + 0.3
             while time.monotonic() < end:
                 pass
@@ -1023,7 +1025,8 @@ def callback_long(call, xid, number, length):
     args = words(11) + sequence(call)[0] + words(number, 0, 0, 0, 0)
     rest = length - len(rpc_call(xid, CALLBACK, 1, 1, bytes(16) + args, AUTH_ROOT))
     longer = rest % 16 // 4
-    # CB_RECALL_ANY for no object. It is 4 bytes longer if its bit map has two words
+    # Fill the callback with CB_RECALL_ANY operations that recall nothing. Each has 16 bytes, or 20
+    # if its bit map has two words.
     count = 1 + longer + (rest - 20 * longer) // 16
     args += words(8, 0, 2, 0, 0) * longer + words(8, 0, 1, 0) * (count - 1 - longer)
     message = rpc_call(xid, CALLBACK, 1, 1, words(0, 1, 0, count) + args, AUTH_ROOT)
@@ -1046,7 +1049,7 @@ def called_back(s, xid, number, length):
 # Covers: V2-BC-10 V2-INL-07
 @case("callbacks", "callbacks as long as either can receive", "xprt_rdma_bc_reply: status=-90", mount=False)
 def callback_sizes(s):
-    # NFS asks for callbacks of up to a page. That is much more than the 1024 bytes of version 1.
+    # Both ends announce an RBSIZ of 4096 bytes. A callback's transport header takes 36 of them.
     s.mount(V41)
     longest = back_channel(s)
     want(longest == 4096 - 36, f"callbacks of {longest} bytes")

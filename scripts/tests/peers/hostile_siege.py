@@ -77,8 +77,8 @@ def available():
 class Besieger:
     """A client that accepts no Replies. @port is in the name of the server's debugfs file for it. @most: maximum number
     of its Calls that the server has not handled."""
-    # The server has few Receives for a client that has not shown a file handle, and siw ends a connection if a
-    # message finds no Receive.
+    # @most is only 2, because the server has few Receives for a client that has not shown a file
+    # handle, and siw ends a connection if a message finds no Receive.
     port, most = None, 2
 
     def __init__(self, b):
@@ -142,8 +142,8 @@ class Deaf(Besieger):
     """A client without Receives, which asks for endless RNR retries. The client's own queue pair retries for ever,
     too."""
     silent, receives = 0, 0
-    # It may send more Calls than the server has Receives: its queue pair sends them again until there is a
-    # Receive.
+    # This client may send more Calls than the server has Receives: its queue pair sends a Call
+    # again until there is a Receive.
     most = 200
 
     def connect(self):
@@ -369,7 +369,8 @@ def runts(b):
             one.close()
 
 
-# The keepalive does not probe this client for two minutes. The server must still check that its Sends complete.
+# The keepalive does not probe this client for two minutes. The server must still check that the
+# Sends to this client complete.
 # Covers: V1-CRD-26
 @case("siege", "one that takes no Replies, of a server that hardly probes", *NO_PROGRESS)
 def unprobed(b):

@@ -463,7 +463,7 @@ def credits(b):
 def window(b):
     c = connect(b, count=400)
     c.credit = 400
-    # A client that has not used a valid file handle gets no more credits than at the beginning.
+    # Use a valid file handle. Otherwise the client gets no more credits than at the beginning.
     want(len(c.nfs(READ3, read_args(b.file, 100)).data) > 100, "READ")
     granted = first = c.nfs(NULL, b"").credit
     for _ in range(8):
@@ -798,7 +798,8 @@ def no_callbacks(b):
     before = counters()
     session = Session(c)
     want(b.verbs.until(grown(before, "server_bc_unwanted")), "nobody wants to call it")
-    # nfsd then knows that there is no backchannel. It must grant no delegation, because it could not recall it.
+    # nfsd then knows that there is no backchannel. It must grant no delegation, because it could
+    # not recall the delegation.
     want(b.verbs.until(lambda: session.callback_state() == "DOWN"), f"callbacks are {session.callback_state()}")
     for name in fresh_names(2):
         want(not session.opens(name), "there is a delegation to be called back")

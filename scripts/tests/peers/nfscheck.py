@@ -105,8 +105,8 @@ class Check:
         self.scale = args.scale
         self.pat = Pattern(args.seed)
         self.rng = random.Random(args.seed + 1)
-        # The name has the process ID, because two runs in a guest may have the same seed: a random number of bash,
-        # up to 32768.
+        # The name has the process ID, because two runs in a guest may have the same seed: cases.sh
+        # passes a random number from 1 to 32768.
         self.dir = os.path.join(args.mnt, f"check-{args.vers}-{args.seed}-{os.getpid()}")
         self.manifest = {"files": {}, "xattrs": {}, "names": {}, "links": {}}
         self.mnt = args.mnt
@@ -250,7 +250,8 @@ class Check:
                 read(at, size)
         write(3, big)
         os.fsync(fd)
-        # With O_DIRECT, test fewer sizes here, because most of them have been read just before.
+        # With O_DIRECT, test fewer sizes here, because the loop above has already read a block of
+        # each size.
         for size in SIZES[::4] if flags else SIZES:
             size = self.scaled(size)
             read(self.rng.randrange(len(mirror)), size)
@@ -337,7 +338,8 @@ class Check:
         path = self.path("xattr")
         open(path, "xb").close()
         want = {}
-        # The Call that sets a value is a Long Call if it does not fit in a Send. The value is sent with its roundup.
+        # The Call that sets a long value does not fit into one Send. A value is not DDP-eligible,
+        # so it is sent with its roundup.
         for n in (1, 100, 3000, 4096, 10001, 65536):
             value = self.pat.make(n)
             os.setxattr(path, f"user.v{n}", value)
