@@ -86,8 +86,8 @@ excused() {
 	return 1
 }
 
-# last_words <role>: if that guest's kernel panicked, print its console from the first complaint on
-# that came after the beginning of the last case
+# last_words <role>: if that guest's kernel panicked, print its console, beginning with the first
+# complaint after the start of the last case
 last_words() {
 	! grep -qs 'Kernel panic' "$dir/$1.console" ||
 		tr -d '\r' <"$dir/$1.console" | tac | sed '/lab: begin case/q' | tac | sed -n '/BUG: \|Oops\|general protection\|WARNING: \|Kernel panic/,$p'

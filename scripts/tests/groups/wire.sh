@@ -47,7 +47,7 @@ odd_links() {
 	done
 }
 
-# odd_reads: make READs whose lengths need XDR roundup, and are too long to be inline
+# odd_reads: make READs of lengths that need XDR roundup, and that are too long for inline Replies
 odd_reads() {
 	local n
 	head -c 100003 /dev/urandom >"$MNT/odd-reads"

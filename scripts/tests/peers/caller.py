@@ -98,7 +98,8 @@ class Client:
     def wipe(self):
         self.put(0, b"\xee" * (1 << 20))
 
-    # Headers (prefix() is without the chunk lists), and other methods that differ between versions
+    # Headers, and other methods that differ between versions. prefix() makes the part of a header
+    # before the chunk lists.
 
     def prefix(self, xid, proc=MSG, credit=8):
         return words(xid, 1, credit, proc)

@@ -587,8 +587,9 @@ def holds(session, name):
          f"the way back to the client is {session.callback_state()}")
     end = time.monotonic() + 90
     while not session.opens(name):
-        # nfsd grants no delegation when it has just started. For up to a minute after a recall, it grants none
-        # for a file whose handle has the same hash as the recalled one. The next try uses another file.
+        # nfsd grants no delegation when it has just started. For up to a minute after a recall, it
+        # grants none for a file whose handle has the same hash as that of the recalled file. The
+        # next try uses another file.
         want(time.monotonic() < end and session.callback_state() == "UP",
              f"no delegation of {name} is granted in {session.number} opens, callbacks {session.callback_state()}")
         os.rename(f"{EXPORT}/{name}", f"{EXPORT}/none{os.urandom(4).hex()}")

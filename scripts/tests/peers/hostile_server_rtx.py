@@ -277,8 +277,8 @@ def combinations(s):
             want(s.do(do_list) == 300, "READDIR")
             s.works()
             want(calls or not s.groups(), "groups that were not asked for")
-            # With targets, the WRITE is placed (RTX-95). Seven segments have room for it, so it takes only one
-            # transmission.
+            # With targets, a WRITE that is sent as a group is placed (RTX-95). Seven segments have
+            # room for its data, so it takes only one transmission.
             expected = calls == 64 and msg == 1 << 20 and not places
             want(bool(s.groups(2)) == expected, f"is the WRITE a group? {s.groups()}")
             want(any(h[2] > 1 for h in s.heard) == bool(calls and replies == 16), f"READDIR offers: {s.heard}")
@@ -386,8 +386,8 @@ def targets_of(s):
         s.rbsiz = head + seg * nsegs + more
         s.rtx = Property(0, 256, 16, 1 << 20, head, seg, nsegs)
         s.credit = 256
-        # Allow groups for all of these WRITEs. By default, the client would prefer a Read chunk to
-        # many small targets.
+        # Allow groups for all of these WRITEs. With 0, the client would choose the limit itself,
+        # and would prefer a Read chunk to many small targets.
         put(WRITE_MAX, 1 << 20)
         try:
             s.mount()

@@ -162,7 +162,8 @@ class Deaf(Besieger):
         return self.conn.lost
 
     def send(self, message):
-        # All messages in flight at the same time are equal, so they can use the same memory.
+        # All clients send from the same memory. This requires that the messages in flight at the
+        # same time are equal.
         where = ARENA - PAGE
         self.b.verbs.arena[where:where + len(message)] = message
         self.conn.post(SEND, where, len(message))
