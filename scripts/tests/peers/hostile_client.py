@@ -1173,8 +1173,8 @@ def long_queue(b):
     nfsd_threads(16)
     try:
         many_credits(c)
-        # On a busy machine, the server may finish each Call before the next one arrives, so that none has to
-        # wait. Try again then.
+        # On a busy machine, the server may finish each Call before the next one arrives, so that no
+        # Call has to wait for the send queue. Try again then.
         for turn in range(40):
             if turn >= 5 and counters()["server_sq_waits"] > waits:
                 break

@@ -1072,8 +1072,8 @@ def storms(b):
             for code in codes:
                 if isinstance(code, set):
                     code = next(one for one in code if got.get((ERROR, one)))
-                # ERR_VERS has the layout of version 1: where other errors have their code, it has the lowest
-                # version.
+                # ERR_VERS has the layout of version 1: where other errors have their code, it has
+                # the lowest supported version, here 2.
                 expected[(code, 0) if code in (MSG, CONNPROP) else (ERROR, 2 if code == VERS else code)] += rounds
             want(got == dict(expected), f"{what}: {got}, not {dict(expected)}")
             want(c.silent(), f"{what}: more answers")

@@ -1019,8 +1019,9 @@ def dropped(s):
     s.works()
 
 
-# The server accepts connections and negotiates the version, but disconnects at the first Call. The client reconnects
-# at once, and then 5, 10 and 20 seconds after the previous attempt, until a connection has carried a useful Reply.
+# The server accepts connections and negotiates the version, but disconnects at the first Call. The
+# client reconnects at once, and then 5, 10 and 20 seconds after the previous attempt, until a Reply
+# has ended an RPC (xprt_rdma_useful()).
 @case("connections", "dropped at the first Call, again and again", mount=False, vers=BOTH)     # Covers: V1-ERR-25
 def never_useful(s):
     s.mount("vers=3,noac,hard")
@@ -1034,15 +1035,16 @@ def never_useful(s):
     s.log(f"{s.accepted - 1} reconnects in 30 s")
     want(3 <= s.accepted - 1 <= 4, f"{s.accepted - 1} reconnects in 30 s, not 3")
     s.reads(65536, op=op)
-    # The last connection has carried useful Replies, so the client reconnects at once.
+    # Replies on the last connection have ended RPCs, so the client reconnects at once.
     before = time.monotonic()
     s.conns[0].disconnect()
     s.works()
     want(time.monotonic() - before < 4, "after a useful conversation it waits before it connects again")
 
 
-# If the first answer breaks the connection, the connection does not count as useful, and the client waits before it
-# reconnects. (In version 1, the second Call that this case needs comes only after a useful answer.)
+# If the first answer breaks the connection, the connection does not count as useful
+# (xprt_rdma_useful()), and the client waits before it reconnects. (In version 1, the second Call
+# that this case needs comes only after a useful answer.)
 # Covers: V1-ERR-25
 @case("connections", "answers that break the connection, again and again", mount=False, only="rxe", vers=(2,))
 def answers_that_break(s):
