@@ -9,6 +9,7 @@ With SIEGE_VERSION=2 they use version 2.
 """
 import contextlib
 import glob
+import itertools
 import json
 import os
 import socket
@@ -145,9 +146,11 @@ class Deaf(Besieger):
     # This client may send more Calls than the server has Receives: its queue pair sends a Call
     # again until there is a Receive.
     most = 200
+    made = itertools.count(1)
 
     def connect(self):
         verbs = self.b.verbs
+        self.page = ARENA - next(Deaf.made) % 1024 * PAGE - PAGE
         verbs.lib.peer_manner(7, 1, self.silent)
         index = verbs.lib.peer_connect(ADDRESS.encode(), str(PORT).encode(), self.receives, 4096, 16, PLAIN, len(PLAIN))
         verbs.lib.peer_manner(0, 0, 0)
@@ -162,11 +165,10 @@ class Deaf(Besieger):
         return self.conn.lost
 
     def send(self, message):
-        # All clients send from the same memory. This requires that the messages in flight at the
-        # same time are equal.
-        where = ARENA - PAGE
-        self.b.verbs.arena[where:where + len(message)] = message
-        self.conn.post(SEND, where, len(message))
+        # Each client has a page of its own, from which its queue pair sends. This overwrites the
+        # client's earlier messages, also those that the queue pair has yet to send again.
+        self.b.verbs.arena[self.page:self.page + len(message)] = message
+        self.conn.post(SEND, self.page, len(message))
 
     def chunk(self):
         return Segment(self.b.verbs.handle, CHUNK, self.b.verbs.base + (4 << 20))
