@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The choice of a completion vector for a new connection. The Receives of a connection are
- * handled by the processor that handles the interrupt of its vector. At a server, sunrpc then
- * normally wakes a thread of the pool to which this processor belongs. So the choice decides which
- * part of a machine works for a connection.
+ * normally handled by the processor that handles the interrupt of its vector. At a server, sunrpc
+ * then normally wakes a thread of the pool to which this processor belongs. So the choice decides
+ * which part of a machine works for a connection.
  *
  * Vectors whose processors are in the same NUMA node are a group. Connections are divided equally
  * among the groups, however many vectors a group has, because a server with a pool of threads for
  * each node normally has equally many threads in all pools. In a group, connections are divided
  * equally among the vectors.
  *
- * This file does not know where a vector's interrupt is handled, or why a vector is unwanted: see
- * verbs/vector.c. See G-43.
+ * Some vectors may be marked as unwanted. They are chosen only if no other vectors exist. This file
+ * does not know why a vector is unwanted, or where its interrupt is handled: see verbs/vector.c.
+ *
+ * See G-43.
  */
 
 #include <linux/export.h>

@@ -32,8 +32,8 @@
  * which begins at the start of the first page.
  *
  * Data that a client has sent behind the payload stream (items of a group, see rtx.h) needs no
- * RDMA Read. If all data of a Call came in that way, svc_rdma_read_placed() builds the Call, in
- * one of the same two layouts.
+ * RDMA Read. If a Call has items and nothing that must be read by RDMA, svc_rdma_read_placed()
+ * builds it, in one of the same two layouts.
  */
 #include <kunit/visibility.h>
 #include <linux/export.h>

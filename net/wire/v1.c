@@ -9,8 +9,8 @@
  * %RPCRDMA1_ACCEPT_MSGP.
  *
  * The verdict of a decoder says why it refuses a message. The encoders of Calls and Replies return
- * -EINVAL instead of producing a message that a decoder would have to refuse. Their arguments are
- * wrong then, which is a bug on our side.
+ * -EINVAL if their arguments describe a message that breaks a rule of wire/form.c. That is a bug on
+ * our side.
  *
  * Layouts: RFC 8166 4; Documentation/wire.rst.
  */
@@ -144,7 +144,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma1_encode_err_vers);
  * rpcrdma1_encode_err_chunk - write the RDMA_ERROR for everything but a bad version
  * @buf: buffer to write to
  * @size: size of @buf in bytes
- * @xid: rdma_xid of the Call that is refused
+ * @xid: rdma_xid of the message that is refused
  * @credit: the grant in force; 0 is sent as 1
  *
  * Context: any.
@@ -247,9 +247,9 @@ rpcrdma1_decode_error(struct rpcrdma_xdr_in *in, u32 len,
 		return RPCRDMA_DISCARD_SHORT;
 	/*
 	 * rdma_vers of an ERR_VERS may be that of the refused message, or another one. So
-	 * any version is accepted (G-11). Errors of version 2 have their code at another
-	 * offset. Most of them also have another length than an ERR_VERS; for the
-	 * exceptions see rpcrdma2_decode_v1_error().
+	 * an ERR_VERS is accepted with any rdma_vers (G-11). Errors of version 2 have another
+	 * layout, with the code at another offset. Most of them also have another length than
+	 * an ERR_VERS; for the exceptions see rpcrdma2_decode_v1_error().
 	 */
 	if (!vers1 && (hdr->hd_err != RPCRDMA1_ERR_VERS ||
 		       len != RPCRDMA1_ERR_VERS_LEN))
@@ -283,10 +283,10 @@ rpcrdma1_judge_reply(const struct rpcrdma_hdr *hdr)
  * @hdr: OUT: the header, as far as it could be parsed; points into @buf. hd_proc of an
  *	RDMA_MSGP is RDMA_MSG
  *
- * %RPCRDMA_OK is also returned for an RDMA_ERROR: look at @hd_proc. For a
- * %RPCRDMA_BACKWARD_CALL only the direction has been checked. The caller has to check that
- * its lists are empty (RFC 8167 5.3; G-24), and that header and RPC message have the same XID
- * (RFC 8166 4.5.2). rpcrdma_lists_check_reply() compares the lists of a Reply with what its
+ * %RPCRDMA_OK is also returned for a valid RDMA_ERROR: look at @hd_proc. For a
+ * %RPCRDMA_BACKWARD_CALL, only the layout and the direction have been checked. The caller has to
+ * check that its lists are empty (RFC 8167 5.3; G-24), and that header and RPC message have the
+ * same XID (RFC 8166 4.5.2). rpcrdma_lists_check_reply() compares the lists of a Reply with what its
  * Call has offered.
  *
  * Context: any. The work is bounded by @len and the limits in wire.h (G-32).

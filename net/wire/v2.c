@@ -28,8 +28,8 @@
  *			client (only MSG): pass to the callback service, if there is
  *			one
  *	CONNPROP	use hd_props if this is the first CONNPROP of the peer.
- *			The server answers each with a CONNPROP of its own, with the
- *			same XID and @response true; the client does not answer (G-17)
+ *			The server answers each CONNPROP with one of its own, which has
+ *			the same XID and F_RESPONSE; the client does not answer (G-17)
  * OK at the client, BACKWARD_REPLY at the server: the message is a response.
  *	MSG, NOMSG	client: call rpcrdma_lists_check_reply(), then complete the
  *			RPC with this XID;
@@ -422,8 +422,8 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_decode_by);
  *	@hd_response is false: the flags of other versions are not read
  *
  * %RPCRDMA_OK is returned for Calls and for a client's CONNPROP.
- * %RPCRDMA_BACKWARD_REPLY is returned for a Reply or an error that belongs to a backward
- * Call, and for a CONNPROP with F_RESPONSE: see the top of this file.
+ * %RPCRDMA_BACKWARD_REPLY is returned for a valid response (a Reply to a callback, an error, or a
+ * CONNPROP with F_RESPONSE): see the top of this file.
  * rpcrdma_lists_check_call() decides whether the chunks of a Call add up to a stream. The
  * caller has to check the RPC message in a Position Zero chunk after reading the chunk.
  *
@@ -450,7 +450,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_decode_call);
  * rpcrdma2_decode_reply - parse a message received by a client
  * @buf: the message
  * @len: length of the message in bytes, from the Receive completion
- * @flags: %RPCRDMA2_NEGOTIATING until the first valid answer, then 0
+ * @flags: %RPCRDMA2_NEGOTIATING until the version is settled, then 0
  * @hdr: OUT: the header, as far as it could be parsed; points into @buf. Unless the message
  *	was too short, @hd_xid and @hd_response are valid. With %RPCRDMA_BAD_VERS,
  *	@hd_response is false: the flags of other versions are not read
