@@ -6,11 +6,11 @@
  * needed, and knows nothing about RPCs and connections.
  *
  * The head, pages and tail of an xdr_buf are not contiguous. So on most devices, a Long Call or
- * a Long Reply takes at least one region for each of the three, and each region is a segment of
- * the chunk. A server may report that it accepts fewer segments (error SEGMENTS, version-two
- * 5.3.3). Then the RPC is sent again with chunks that describe a copy of the message. The copy is
- * a list of whole pages, which takes as few regions as possible, usually one. Copying is slow, but
- * rarely necessary.
+ * a Long Reply takes at least one region for each of the three that has data, and each region is a
+ * segment of the chunk. A server may report that it accepts fewer segments (error SEGMENTS,
+ * version-two 5.3.3). Then the RPC is sent again with chunks that describe a copy of the message.
+ * The copy is a list of whole pages, which takes as few regions as possible, usually one. Copying
+ * is slow, but rarely necessary.
  *
  * Operation
  *
@@ -71,11 +71,11 @@ int xprt_rdma_bounce_get(struct xdr_buf *copy, u32 len)
 
 /**
  * xprt_rdma_bounce_fill - copy a Call to the allocated pages
- * @copy: buffer to copy to, as long as @from
+ * @copy: buffer to copy to; it has the same length as @from
  * @from: the Call
  *
  * Context: any.
- * Return: 0 or %-EIO.
+ * Return: 0; or %-EIO if @from is shorter than @copy.
  */
 int xprt_rdma_bounce_fill(const struct xdr_buf *copy,
 			  const struct xdr_buf *from)

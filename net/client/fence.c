@@ -242,9 +242,9 @@ static bool xprt_rdma_frwr_is_fenced(struct xprt_rdma *xr,
 }
 
 /**
- * xprt_rdma_frwr_fence - end the server's access to the memory of an abandoned RPC
+ * xprt_rdma_frwr_fence - end the server's access to the memory of an RPC that was given up
  * @xr: transport
- * @req: abandoned RPC: it ends without a Reply, after a signal or a timeout
+ * @req: RPC that was given up: it ends without a Reply, after a signal or a timeout
  *
  * If the connection is lost before the regions are invalidated, this function waits until
  * xprt_rdma_frwr_destroy_all() has removed the regions from the RPC. The task that closes the

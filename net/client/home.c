@@ -4,16 +4,16 @@
  *
  * When the first path of a transport has failed, the transport connects by another path (paths.c).
  * This file finds out when the first path works again, and then asks sunrpc to close the
- * connection. The next connection is made by the first path. This file makes no connection that
- * sunrpc uses.
+ * connection. The next attempt to connect begins with the first path. This file makes no connection
+ * that sunrpc uses.
  *
  * Operation
  *
- * While the transport uses another path, a work item probes the first path every 30 seconds
- * (%RPCRDMA_PATH_AGAIN): it makes a connection that carries no message, and closes this connection
- * at once. The first path works if the server accepts the connection. Without such a probe, the
- * transport would have to close a connection that works, only to try the first path. If the first
- * path still failed, all RPCs would have to wait until the attempt to connect ended.
+ * While the transport uses another path, a work item normally probes the first path every 30
+ * seconds (%RPCRDMA_PATH_AGAIN): it makes a connection that carries no message, and closes this
+ * connection at once. The first path works if the server accepts the connection. Without such a
+ * probe, the transport would have to close a connection that works, only to try the first path. If
+ * the first path still failed, all RPCs would have to wait until the attempt to connect ended.
  *
  * If the connection were closed before a Reply came, the Call would be sent again by the first
  * path, usually from another address. An NFSv3 or NFSv4.0 server may not recognise such a Call, and

@@ -4,16 +4,17 @@
  *
  * This file owns xr_vers and, in version 2, the limits of the connection. (marshal.c may lower
  * one of the limits, lm_inline_recv.) This file ends a connection only if there is no common
- * version, or if the server does not answer. It knows nothing about RPCs.
+ * version, if the first message cannot be sent, or if the server does not answer it. This file
+ * knows nothing about RPCs.
  *
  * Operation
  *
- * If version 2 is allowed, the first message on a connection is our CONNPROP, which announces
- * our properties. No other message is sent before the answer has come (version-two 7). The
- * connect worker waits for the answer, so sunrpc is told of the connection only after its
- * version is settled. rpcrdma_negotiate_answer() interprets the answer. The completion handler
- * applies the result at once, because the next message may follow immediately. The answer
- * decides which version is used:
+ * If version 2 may be used (client_version is 2, and xr_v1_only is not set), the first message on
+ * a connection is our CONNPROP, which announces our properties. No other message is sent before the
+ * answer has come (version-two 7). The connect worker waits for the answer, so sunrpc is told of
+ * the connection only after its version is settled. rpcrdma_negotiate_answer() interprets the
+ * answer. The completion handler applies the result at once, because the next message may follow
+ * immediately. The answer decides which version is used:
  *
  *	CONNPROP, or an error of version 2 other than ERR_VERS: version 2
  *	ERR_VERS whose range of versions contains version 1 or is missing, or ERR_CHUNK from a
@@ -21,8 +22,8 @@
  *		connection, at the cost of one round trip
  *	ERR_VERS whose range of versions does not contain version 1: none; the connection is
  *		closed
- *	no answer, or the connection is lost: the worker connects again with version 1
- *		and sets xr_v1_only
+ *	no answer, or the connection is lost before one comes: xr_v1_only is set, and the
+ *		worker connects again with version 1
  *
  * If the new connection with version 1 fails as well, xr_v1_only is cleared: the server was
  * not available, and may come back with another version. An ERR_VERS alone does not
@@ -64,7 +65,8 @@ MODULE_PARM_DESC(rdma_rtx,
 #define XPRT_RDMA_NEGOTIATE_TIMEOUT	(5 * HZ)
 
 /* Version 2: length in bytes of the largest message that a peer may send before it knows our
- * limits. When memory is short, Receives are no larger than this.
+ * limits. When memory is short, or the transport is used for swap, Receives are no larger than
+ * this.
  */
 #define XPRT_RDMA_NEGOTIATE_DEFAULT	4096u
 

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Client: Sends. A Call is posted as one chain of work requests, with one doorbell:
- * first the registrations, then the Send, or the Sends of a group (group.c).
+ * Client: Sends. A Call is posted as one chain of work requests: first the registrations, then the
+ * Send, or the Sends of a group (group.c).
  *
  * This file owns the Sends of a connection, and decides which of them wait in line for send
- * queue entries (verbs/sq.c). It never reads the messages, and never decides whether an RPC
- * is sent.
+ * queue entries (verbs/sq.c). It never reads the messages.
  *
  * Operation
  *
- * The whole inline message, with its transport header, is copied into the buffer of a
- * Send (verbs/send.c). So the Send does not use the RPC's memory. There is one exception:
- * Sends of a group may gather data from pages of the RPC (pages.c).
+ * The whole inline message, with its transport header, is copied into the buffer of a Send
+ * (verbs/send.c), or into the buffers of the Sends of a group. So Sends do not use the RPC's
+ * memory. There is one exception: Sends of a group may also gather data from pages of the RPC
+ * (pages.c).
  *
  * A posted Send is on the busy list (xr_send_busy) until it is known to have completed. All
  * Sends of a group are posted in one call, under xr_send_lock, so that no other message comes
@@ -28,12 +28,13 @@
  * entries are few, the completions that are in the queue are handled before the next message is
  * sent.
  *
- * A Call is posted only if the send queue has enough entries for its chain and for the
- * later invalidation of its regions. Otherwise the Call is parked: it waits in the line
- * behind earlier Calls, and is posted when enough entries have been released. sunrpc
- * treats a parked Call as sent. If sunrpc were told to wait for buffer space instead, it
- * would send nothing at all, not even Replies to callbacks. Without these Replies, the server
- * may be unable to answer the RPCs that hold the entries (rfc5666bis 8.2.1).
+ * A Call is posted only if the send queue has enough free entries for its chain, for the
+ * later invalidation of its regions, and for answers to callbacks (xr_answers). Otherwise the
+ * Call is parked: it waits in the line behind earlier Calls, and is posted when enough entries
+ * have been released. (A Call that would not even fit an empty queue is not parked: sending it
+ * fails with %-EMSGSIZE.) sunrpc treats a parked Call as sent. If sunrpc were told to wait for
+ * buffer space instead, it would send nothing at all, not even Replies to callbacks. Without these
+ * Replies, the server may be unable to answer the RPCs that hold the entries (rfc5666bis 8.2.1).
  */
 #include <linux/slab.h>
 
@@ -96,8 +97,8 @@ static bool xprt_rdma_send_is_ready(const struct xprt_rdma_send *send)
 	       xprt_rdma_send_xr(send)->xr_conn.cn_limits.lm_inline_send;
 }
 
-/* Is the first free Send ready? Ready Sends come first on xr_send_free, see
- * xprt_rdma_send_put(); there is one exception, see xprt_rdma_send_put_last().
+/* Is the first free Send ready? Ready Sends normally come first on xr_send_free, see
+ * xprt_rdma_send_put() and, for an exception, xprt_rdma_send_put_last().
  */
 static bool xprt_rdma_send_next_is_ready(struct xprt_rdma *xr)
 {
@@ -211,8 +212,9 @@ static u32 xprt_rdma_send_slots(const struct xprt_rdma_send *send)
 	return 2 * send->sn_send.sd_slots - 1 + send->sn_send.sd_nmore;
 }
 
-/* Returns whether the Call of a Send fits an empty send queue. The queue of a device may be
- * too short for a Call with many regions.
+/* Returns whether an empty send queue has enough entries for the Call of a Send, in addition to
+ * the xr_answers entries that Calls leave free. The queue of a device may be too short for a Call
+ * with many regions.
  */
 static bool xprt_rdma_send_can_fit(const struct xprt_rdma_send *send)
 {
@@ -408,7 +410,7 @@ int xprt_rdma_sends_create(struct xprt_rdma *xr)
 
 /**
  * xprt_rdma_sends_destroy - free a connection's Sends
- * @xr: transport whose connection no longer has queues
+ * @xr: transport whose connection has no queues
  *
  * Context: process.
  */
@@ -500,8 +502,9 @@ static struct xprt_rdma_send *xprt_rdma_send_take(struct xprt_rdma *xr,
  * @gfp: allocation flags
  *
  * Context: process; may sleep.
- * Return: 0; %-EAGAIN if the caller has to wait until a Send completes; %-ENOBUFS if there
- *	is no memory and no Send is posted, so that none will complete.
+ * Return: 0. %-EAGAIN if no Send is free. If the free Send has no buffer, and there is no memory
+ *	for one: %-EAGAIN if a Send is posted, which can be used again when it has completed;
+ *	otherwise %-ENOBUFS.
  */
 int xprt_rdma_send_get_gfp(struct xprt_rdma *xr, struct xprt_rdma_send **sendp,
 			   gfp_t gfp)
@@ -536,7 +539,7 @@ int xprt_rdma_send_get_gfp(struct xprt_rdma *xr, struct xprt_rdma_send **sendp,
  * xprt_rdma_sends_reserve - make two Sends ready (xprt_rdma_send_is_ready())
  * @xr: transport with a new connection
  *
- * From then on there is always a ready Send, or one becomes free when a posted Send completes
+ * From then on, a Send with a buffer is always free, or becomes free when a posted Send completes
  * (invariant I33).
  *
  * Context: process; sleeps. Send lock held.
@@ -585,8 +588,8 @@ static void xprt_rdma_send_part_locked(struct xprt_rdma_send *send)
 }
 
 /**
- * xprt_rdma_send_put - give back a Send that was not posted, or all Sends of a group (rtx.h)
- * @send: Send, or the first of a group
+ * xprt_rdma_send_put - give back an unposted Send, or all Sends of an unposted group (rtx.h)
+ * @send: Send, or the first Send of the group
  *
  * A Send that is not ready (xprt_rdma_send_is_ready()) goes to the end of the free list: ready
  * Sends may have been returned while this Send could not get a buffer, and must be found at the
@@ -632,9 +635,10 @@ static void xprt_rdma_send_put_last(struct xprt_rdma_send *send)
  * @plan: plan of the Call
  *
  * If the group would have to wait for send queue entries, the caller sends the Call in base
- * form (not as a group). While the caller holds the send lock, no other Call is sent. But
- * errors that the client sends may take entries before the group is posted. If they leave too
- * few, the group waits for entries (is parked) like any Call.
+ * form (not as a group). If this function returns true, no other Call is sent before the group,
+ * because none is waiting and the caller holds the send lock. But errors that the client sends
+ * may take entries before the group is posted. If they leave too few, the group waits for entries
+ * (is parked) like any Call.
  *
  * Context: process; the caller holds no spinlock.
  * Return: true if no Call waits for entries, and there are enough for the Sends of the group and
@@ -780,9 +784,9 @@ int xprt_rdma_send_post(struct xprt_rdma_send *send, u32 len,
  * @xr: transport
  * @req: RPC that was given up, and no longer has a credit
  *
- * No part of the Call was posted, so the server does not know its regions, and they are
- * unmapped at once. If the Call was posted or the connection was closed in the meantime,
- * rr_parked is NULL, and this function does nothing.
+ * No part of a parked Call was posted, so the server does not know its regions, and they are
+ * unmapped at once. If the Call is no longer parked, because it was posted or the connection was
+ * closed in the meantime, rr_parked is NULL, and this function changes nothing.
  *
  * Context: process.
  */
@@ -815,9 +819,9 @@ void xprt_rdma_send_forget(struct xprt_rdma *xr, struct xprt_rdma_req *req)
  *
  * sunrpc goes on sending when xprt_write_space() is called. If a Send was returned just before
  * sunrpc began to wait, xprt_rdma_send_wake() has not called xprt_write_space(). So this
- * function checks once more whether there is a Send that is ready, and then calls
- * xprt_write_space() itself. It does the same if no Send is posted, because then no completion
- * would wake sunrpc. Until sunrpc is woken, completions are handled at once
+ * function looks once more for a Send that is ready. If it finds one, it calls xprt_write_space()
+ * itself. It also does so if no Send is posted, because then no completion would wake sunrpc. Until
+ * sunrpc is woken, completions are handled at once
  * (xprt_rdma_send_awaits()).
  *
  * Context: process. Send lock held.

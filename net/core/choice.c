@@ -16,10 +16,10 @@
  * the real round trip is only a fifth of the estimate. The estimate can be that far off if every
  * answer of the server was slow.
  *
- * If the estimate is %RPCRDMA_CHOICE_FAR or more, the costs are not compared. Such a round trip
- * takes longer than the further transmissions of an item of any size normally add (rtx.rst 6.1).
- * Even 256 transmissions, the maximum of a group, would add only slightly more time than the round
- * trip takes.
+ * If the estimate is %RPCRDMA_CHOICE_FAR or more, the costs are not compared. Normally, even the
+ * largest item takes so few transmissions that the further ones add less time than such a round
+ * trip takes (rtx.rst 6.1). In the worst case, a group of 256 transmissions, which is the maximum,
+ * they add only slightly more.
  *
  * The choice does not depend on credits. If not enough credits are free when the Call is
  * sent, the Call takes base form, which is version 2 without the extension, see

@@ -15,7 +15,7 @@
  * This file first posts Receives and sets the default limits, and then sets sx_vers. Only after
  * that does it send the CONNPROP that tells the client the size of the Receives. A client that
  * speaks version 2 and never announces properties is served with the defaults. The first
- * CONNPROP of a connection takes effect and is answered; later ones are only answered (G-17).
+ * valid CONNPROP of a connection takes effect and is answered; later ones are only answered (G-17).
  *
  * If the administrator does not allow version 2, a connection settles on version 1 before
  * the first message arrives.
@@ -155,7 +155,7 @@ static void svc_rdma_negotiate_targets(struct svc_rdma_xprt *sx)
  * return true. @rc is the error. It is -ENOMEM if memory is short, or too fragmented: each Receive
  * is one allocation. It is -ENOBUFS if the Receives would pin more memory than the connection may.
  * The size can still change, because the client has not been told of it. Returns false if @rc has
- * another value, or if the Receives were the smallest already.
+ * another value, such as 0, or if the Receives were the smallest already.
  */
 static bool svc_rdma_negotiate_less(struct svc_rdma_xprt *sx, int rc)
 {
@@ -244,8 +244,8 @@ int svc_rdma_negotiate_begin(struct svc_rdma_xprt *sx, u32 v1_size)
  * @sx: connection
  * @msg: message
  *
- * The guess may be wrong. That does no harm, because the decoder of each version refuses messages
- * of the other version.
+ * The guess may be wrong. That does no harm, because the decoder of each version refuses Calls of
+ * the other version.
  *
  * Context: process.
  * Return: the version whose decoder is to be used.

@@ -13,9 +13,10 @@
  * Sends are signaled. On some devices, so are short RDMA Writes (dc_signal_max). Work requests of a
  * reliable connection complete in order, so when the Send at the end of a chain has completed,
  * the RDMA Writes have completed, too. The Send's completion handler frees the mappings, the
- * pages and the slots. The handler may sleep. If the context holds no pages, the completion may be
- * handled late (verbs/send_cq.c). In most cases the handler takes no lock: it adds the context to
- * sp_done, and the next task that needs a context moves all of sp_done to the idle pool.
+ * pages and the slots. The handler may sleep. If the context has no RDMA Writes, it holds no pages,
+ * and the completion may be handled late (verbs/send_cq.c). In most cases the handler takes no
+ * lock: it adds the context to sp_done, and the next task that needs a context moves all of sp_done
+ * to the idle pool.
  *
  * A Reply that finds too few send queue slots waits in line for them. Its thread does not wait: the
  * context holds all that is needed to send the Reply. The context also holds the Call's message, so
@@ -363,10 +364,12 @@ u32 svc_rdma_send_unneeded(struct svc_rdma_xprt *sx)
 /**
  * svc_rdma_send_trim - free idle contexts
  * @sx: connection that is not being closed
- * @most: maximum number of contexts to free
+ * @most: maximum number of contexts to take from the idle pool and free
+ *
+ * Contexts in sp_done for which the pool has no room are freed as well, but not counted.
  *
  * Context: process; must not allocate, because memory may be short.
- * Return: number of contexts that were freed.
+ * Return: number of contexts that were taken from the idle pool and freed.
  */
 u32 svc_rdma_send_trim(struct svc_rdma_xprt *sx, u32 most)
 {

@@ -32,8 +32,9 @@
  * known, and the id of a listener that is bound to an address of a device. Therefore
  * rpcrdma_device_destroy_id() holds a reference to the device while it destroys an id.
  * The CM core itself destroys an id if its event handler returns a non-zero value. This module
- * lets it destroy the id of a refused request, and the id of a listener whose device was removed
- * or whose address has changed. No reference is held then.
+ * lets it destroy the id of a refused request, and the id of a listener after its device was
+ * removed, or after the hardware address of its network interface has changed. No reference is held
+ * then.
  */
 #include <linux/kernel.h>
 #include <linux/slab.h>
@@ -134,7 +135,7 @@ struct rpcrdma_device {
 };
 
 static LIST_HEAD(rpcrdma_devices);
-/* Protects rpcrdma_devices and every dv_conns. Held over ops->lost(). */
+/* Protects rpcrdma_devices and every dv_conns. Held over ops->lost() when a device is removed. */
 static DEFINE_SPINLOCK(rpcrdma_device_lock);
 static DECLARE_WAIT_QUEUE_HEAD(rpcrdma_device_left);
 

@@ -14,7 +14,8 @@
  * The owner calls rpcrdma_send_prepare(), and reserves slots (sq.h) for the whole chain: for the
  * Send, and for any work requests in front of the Send. Then it posts the chain with
  * rpcrdma_conn_post(). From then on the Send belongs to the device. Work requests
- * complete in order, so when the Send completes, all earlier requests have completed, too.
+ * complete in order, so when the Send completes, all earlier requests have completed, too. But on
+ * some devices, the buffer of an earlier Send may still be in use: see dc_unsignaled_max (size.h).
  *
  * A message may take several Sends (a group, see rtx.h). The owner prepares each of them, adds the
  * second and all later ones to sd_more of the first (rpcrdma_send_add()), and reserves slots for

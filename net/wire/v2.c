@@ -49,7 +49,7 @@
  *	false		drop a BAD_VERS. For all other verdicts, if an RPC waits for
  *			hd_xid, end it with an error as soon as the peer can no
  *			longer access its memory; otherwise drop. A bad answer to our
- *			CONNPROP leaves the default properties in force (G-17)
+ *			CONNPROP does not change the properties in force (G-17)
  * In all cases rpcrdma2_is_grant() tells whether to call rpcrdma_window_grant()
  * with hd_credit.
  *
