@@ -738,8 +738,8 @@ void xprt_rdma_send_put_more(struct xprt_rdma_send *first)
  *	the Send. NULL if the message is not a Call
  *
  * xr_send_lock is held over posting. So the busy list has the order of the send queue
- * (invariant I8). And if a Reply with the XID of this Call arrives before the Call is posted,
- * the Reply does not match the RPC (I7). For each region, one more send queue entry is
+ * (invariant I8). And a Reply with the XID of this Call can match the RPC only after the Call was
+ * posted (I7). For each region, one more send queue entry is
  * reserved, for the later invalidation (I4).
  *
  * Context: process or completion workqueue; does not sleep. The caller holds no spinlock, see

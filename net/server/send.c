@@ -363,7 +363,7 @@ u32 svc_rdma_send_unneeded(struct svc_rdma_xprt *sx)
 
 /**
  * svc_rdma_send_trim - free idle contexts
- * @sx: connection that is not being closed
+ * @sx: connection in the list of server/trim.c
  * @most: maximum number of contexts to take from the idle pool and free
  *
  * Contexts in sp_done for which the pool has no room are freed as well, but not counted.
