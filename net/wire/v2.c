@@ -39,8 +39,8 @@
  *			If the version is not settled yet, the error may be the answer
  *			to our CONNPROP: see rpcrdma_negotiate_answer();
  *			server: end the callback (G-24)
- *	CONNPROP	if this is the answer to our CONNPROP, use hd_props, unless
- *			an earlier CONNPROP of the peer was used; otherwise drop
+ *	CONNPROP	drop if this is not the answer to our CONNPROP. Otherwise use
+ *			hd_props, unless an earlier CONNPROP of the peer was used
  * DISCARD_*: drop. There is no answer, and no grant.
  * BAD_*, MANY_*: count and trace, then call rpcrdma2_refusal(). If it returns
  *	true		send the error with rpcrdma2_encode_error(), by Send
