@@ -5,9 +5,10 @@
  * An RPC message that is partly sent by RDMA has two forms. The *unreduced stream* is
  * the whole message, which the RPC layer produces and consumes. Positions of chunks and
  * offsets of results count bytes of this stream. The *body* consists of the bytes that are
- * left when the chunks are taken out. It travels inline, in a Position Zero chunk or in the
- * Reply chunk. This file computes which byte of one form is where in the other, whether
- * chunks fit together, and which bytes a Reply returned.
+ * left when the data items are taken out that travel in chunks of their own, or as items of a
+ * group (rtx.h). The body travels inline, in a Position Zero chunk or in the Reply chunk. This
+ * file computes which byte of one form is where in the other, whether chunks fit together, and
+ * which bytes a Reply returned.
  *
  * When a data item leaves the stream, its XDR roundup leaves with it (RFC 8166
  * 3.4.5.2). The length of an item does not include the roundup, but the room that the item
@@ -103,7 +104,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_lists_check_call);
  * @lists: the Call's lists
  * @items: the Call's items, which rpcrdma2_decode_group() has accepted together with @lists
  * @nitems: number of items
- * @body_len: length of the payload stream in bytes
+ * @body_len: length of the body in bytes
  * @max_len: maximum length of the unreduced stream in bytes
  * @stream_len: OUT: length of the unreduced stream in bytes, if %RPCRDMA_OK is returned
  *
@@ -438,7 +439,7 @@ static u32 rpcrdma_payload_end(const struct rpcrdma_payload *payload,
 }
 
 /**
- * rpcrdma_payload_gap_next - get the next run of bytes that stays in a Reply
+ * rpcrdma_payload_gap_next - get the next run of bytes that stay in the body of a Reply
  * @payloads: results that went to Write chunks, ascending by offset; entries of zero
  *	length do not count
  * @n: number of entries of @payloads
@@ -505,8 +506,8 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_payload_body_len);
  * Compares one returned array of segments with its offer. Handles and offsets of the
  * returned array are not used (G-35). Data fills an array from its beginning (RFC 8166
  * 3.4.6), so no data may follow a segment that is not full. A server that does not
- * rewrite the lengths returns full segments, which are accepted (G-05). @total is 0 at
- * first.
+ * rewrite the lengths returns full segments, which are accepted (G-05). The caller has set
+ * *@total to 0; if the array has segments, this sets it to the sum of their lengths.
  */
 static enum rpcrdma_verdict
 rpcrdma_chunk_check_returned(const struct rpcrdma_lists *lists,

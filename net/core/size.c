@@ -8,12 +8,12 @@
  * fewer requests. This file calls no verbs: struct rpcrdma_device_caps contains the limits, and
  * these already take quirks of particular devices into account.
  *
- * These functions compute what the wanted number of requests needs. If the device has less, they
- * lower the number of requests, with one exception: a short send queue. On a server, only this
- * queue becomes shorter, because Calls can wait for room in the queue. On a client, the number of
- * requests is lowered only if there would be no entry for the Send of each request. There is
- * always room for one RPC with the largest payload that the connection can carry. A device that is
- * too small for that is refused.
+ * These functions compute how many queue entries the wanted number of requests needs. If the device
+ * has fewer, they lower the number of requests, with one exception: a short send queue. On a
+ * server, only this queue becomes shorter, because Calls can wait for room in the queue. On a
+ * client, the number of requests is lowered only if there would be no entry for the Send of each
+ * request. There is always room for one RPC with the largest payload that the connection can carry.
+ * A device that is too small for that is refused.
  *
  * The limits of a device only decide how many credits a connection may have. They do not
  * change what a credit means (RFC 8166 3.3.1).
@@ -64,7 +64,7 @@
 /* An RDMA Read to a region takes a registration, the Read, and an invalidation */
 #define RPCRDMA_WRS_PER_READ_MR		(RPCRDMA_WRS_PER_MR + 1u)
 
-/* Size in bytes of pages that every device can register */
+/* Size in bytes of pages that every device can register if the kernel's pages have this size */
 #define RPCRDMA_SIZE_PAGE		4096u
 
 /* If a connection has at most this number of Receives, each is posted by itself: see
@@ -227,7 +227,9 @@ u32 rpcrdma_size_targets(u32 pages, u32 page_size, struct rpcrdma2_rtx *rtx)
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_size_targets);
 
-/* Returns how many pages the largest payload can touch. It may begin anywhere in a page. */
+/* Returns how many pages the largest payload can touch if it may begin anywhere in a page; at
+ * least 1.
+ */
 static u32 rpcrdma_size_payload_pages(u32 max_payload, u32 page_size)
 {
 	return max(rpcrdma_size_mrs(max_payload, page_size - 1, page_size, 1),
@@ -242,8 +244,8 @@ static u64 rpcrdma_size_rq_spare(u32 bc_requests)
 }
 
 /*
- * Returns the number of send queue slots of one RPC: one for its Send, and two for the
- * registration and the invalidation of each region. Often no invalidation is posted, because
+ * Returns the number of send queue slots that one RPC takes at most: one for its Send, and two for
+ * the registration and the invalidation of each region. Often no invalidation is posted, because
  * the server has invalidated the region, but there must be room for it.
  */
 static u32 rpcrdma_size_client_wrs(const struct rpcrdma_client_sizes *sizes)
@@ -396,7 +398,8 @@ static u32 rpcrdma_size_server_wrs(const struct rpcrdma_device_caps *caps,
  * take 9 work requests of 30 SGEs. So 128 Calls and 16 callbacks take 64 + 16 + 2 + 3 * 9 +
  * 16 = 125 slots. Calls share the queue, and wait when it is full. So a shorter queue is
  * enough if it has room for the callbacks, for the marker, for the probe, for the Send of one
- * Reply, and for one transfer.
+ * Reply, and for one transfer; and, if dc_read_mrs is set, for the RDMA Reads of a chunk of
+ * %RPCRDMA_CLIENT_SEGS segments.
  *
  * Regions: %RPCRDMA_SERVER_READ_MRS, if dc_read_mrs is set. Calls share the regions, and
  * wait until enough are free. The send queue is long enough for a Call that takes all of them,

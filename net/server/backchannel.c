@@ -4,7 +4,7 @@
  * connections that the clients opened (RFC 8167). To sunrpc a backchannel is a client
  * transport, a struct rpc_xprt. It has no connection of its own: it sends through the
  * connection (svc_xprt) that it was made for, and never reconnects. When that connection
- * ends, the RPCs of the backchannel fail with -ENOTCONN, and the upper layer tries again
+ * ends, the RPCs of the backchannel fail with -ENOTCONN, and the upper layer may try again
  * on another connection (rfc5666bis 8.3.2). This file is the interface to sunrpc.
  * server/callback.c has what all backchannels of a connection share: the credits, and the
  * matching of answers with callbacks.

@@ -11,13 +11,13 @@
  * - The window: the credits for callbacks. They are independent of the credits for the
  *   client's Calls. The client grants them to the connection, and not to a backchannel.
  *   Until its first grant there is one credit (rfc5666bis 8.2.1).
- * - The Receives for the answers. There is one at first. More are added when a callback has a
- *   credit, but no Receive is free for its answer (server/credit.c).
+ * - The Receives for the answers. There is one when the first backchannel is made. More are added
+ *   when a credit is free for a callback, but no Receive for its answer (server/credit.c).
  * - The line of backchannels that wait for a credit or a Receive. A credit that becomes free
  *   goes to the first backchannel in the line. That backchannel keeps its place until
  *   svc_rdma_callback_begin() permits a callback or refuses it (with an error other than
- *   -EAGAIN), or until the RPC of the waiting callback has ended. Other backchannels join
- *   at the end.
+ *   -EAGAIN), until the RPC of the waiting callback has ended, or until the connection is closed.
+ *   Other backchannels join at the end.
  * - The callbacks without an answer. An answer is matched by its XID alone.
  *
  * If the client takes too long, the upper layer ends the RPC of a callback without an answer: the
@@ -96,9 +96,9 @@ static bool svc_rdma_backward_is_stuck(const struct svc_rdma_backward *bw)
 	return !rpcrdma_window_room(&bw->bw_window, 0);
 }
 
-/* Should the first callback in the line try again? It should if it can be sent, or can ask for more
- * Receives. If callbacks that were given up have all credits, it should try again, too: it then
- * fails, and does not wait for ever.
+/* Should the first backchannel in the line try again to send its callback? It should if the
+ * callback can be sent, or can ask for more Receives. It should also try again if callbacks that
+ * were given up have all credits: the callback then fails, and does not wait for ever.
  */
 static bool svc_rdma_backward_may_proceed(const struct svc_rdma_backward *bw)
 {
@@ -191,8 +191,9 @@ void svc_rdma_way_leave(struct svc_rdma_xprt *sx, struct svc_rdma_way *way)
  * svc_rdma_backward_claim - begin to add Receives for the answers to callbacks
  * @sx: connection
  *
- * The number of callbacks with a Receive for the answer is doubled, as the credits of the client
- * are (server/credit.c). Only one thread adds Receives at a time. The others need not wait for it.
+ * The number of callbacks with a Receive for the answer is doubled, but never exceeds wn_requested
+ * of bw_window. Only one thread at a time adds Receives for answers. The others need not wait for
+ * it.
  *
  * Context: process.
  * Return: number of callbacks that should have Receives for their answers, and then the caller adds
@@ -237,14 +238,14 @@ void svc_rdma_backward_provide(struct svc_rdma_xprt *sx, u32 answers)
 }
 
 /**
- * svc_rdma_backward_review - give up the Receives for answers that were not needed lately
+ * svc_rdma_backward_review - forgo the Receives for answers that were not needed lately
  * @sx: connection; it may have no backchannel
  *
  * Credits that were granted to a client are taken back slowly (core/grant.c). But these Receives
  * were promised to nobody, so the caller may take them out of the pool at once.
  *
  * Context: process; the caller holds sx_grow.
- * Return: number of callbacks whose answers still need Receives.
+ * Return: number of callbacks for whose answers the caller must keep Receives in the pool.
  */
 u32 svc_rdma_backward_review(struct svc_rdma_xprt *sx)
 {
@@ -264,6 +265,7 @@ u32 svc_rdma_backward_review(struct svc_rdma_xprt *sx)
  * @sx: connection that is being closed; this may be called twice
  *
  * Unanswered callbacks, and those that wait for a credit or a Receive, fail with -ENOTCONN.
+ * Callbacks that were given up have failed before, and are freed.
  *
  * Context: process.
  */
@@ -351,8 +353,8 @@ static int svc_rdma_callback_check_locked(struct svc_rdma_backward *bw,
  *	and could not be added: sunrpc tries later;
  *	%-ENOTCONN if the connection is being closed;
  *	%-EIO if the callback has failed (cb_failed);
- *	%-ETIMEDOUT if only a new connection helps, because the callback was already
- *	sent on this one, or all credits are in use by callbacks that were given up.
+ *	%-ETIMEDOUT if only a new connection helps, because the callback was already sent on
+ *	this one and is not answered, or all credits are in use by callbacks that were given up.
  */
 int svc_rdma_callback_begin(struct svc_rdma_xprt *sx, struct svc_rdma_way *way,
 			    struct svc_rdma_callback *cb, u32 xid)
@@ -517,9 +519,9 @@ static int svc_rdma_callback_complete(struct svc_rdma_callback *cb,
 	return rc;
 }
 
-/* Match an answer with its callback, apply the credits that it grants, and then complete
- * the RPC, all under bw_lock: a client may send its Reply twice, and the second Reply must
- * not touch the RPC that the first has completed.
+/* Match an answer with its callback, apply the credits that the answer grants, and then complete
+ * the RPC, all under bw_lock: a client may send its Reply twice, and the second Reply must not
+ * touch the RPC that the first has completed.
  */
 static int svc_rdma_callback_answer(struct svc_rdma_xprt *sx, u32 xid,
 				    struct svc_rdma_call *reply)
@@ -546,14 +548,14 @@ static int svc_rdma_callback_answer(struct svc_rdma_xprt *sx, u32 xid,
 
 /**
  * svc_rdma_callback_reply - match the Reply to a callback with the callback
- * @call: decoded message with the Reply. If an RPC waits for it, the message is given back
- *	before the RPC ends
+ * @call: decoded message with the Reply. If the Reply matches a callback, the message is given back
+ *	before the RPC of the callback ends
  *
  * The credit of the callback is free again, and the Reply may grant more.
  *
  * Context: process.
- * Return: %false if the message is to be dropped: no RPC waits for it, or it is larger
- *	than the buffer of the RPC (rfc5666bis 8.3.5), and then the callback has failed.
+ * Return: %false if the Reply was not used: no RPC waits for it, or it is larger than the buffer
+ *	of the RPC (rfc5666bis 8.3.5), and then the callback has failed.
  */
 bool svc_rdma_callback_reply(struct svc_rdma_call *call)
 {

@@ -6,10 +6,11 @@
  * bytes of a connection that are pulled (see below), and XPT_DATA. It never looks into a message,
  * and posts nothing.
  *
- * XPT_DATA is set while a thread would find work in the queues. Whoever adds work sets XPT_DATA
+ * XPT_DATA is set while a thread would find work in the queues. (It may be out of date for a
+ * while: see invariant I11 in Documentation/locking.rst.) Whoever adds work sets XPT_DATA
  * afterwards. The thread that takes the last entry clears it, so that no other thread is woken for
- * nothing, and then looks for work once more (invariant I11). svc_rdma_queue_wake() may also be
- * called to wake a thread for work that is in no queue, such as adding Receives for callbacks.
+ * nothing, and then looks for work once more. svc_rdma_queue_wake() may also be called to wake a
+ * thread for work that is in no queue, such as adding Receives for callbacks.
  *
  * Most work consists of messages, which need no lock. Completion handlers, which often run in
  * softirq, add messages to qu_received and broken groups to qu_broken. sunrpc lets one thread at a
@@ -18,12 +19,13 @@
  *
  * "To pull" a Call is to fetch its chunks by RDMA Read. A pulled Call takes memory before its
  * credentials are checked, so the bytes of such Calls are limited. The bytes of a Call count from
- * the permission to pull it until a thread takes the complete Call. If the limit would be
- * exceeded, or another Call waits already, a Call waits in qu_waiting. The limit is one Call for a
- * client that is not known yet (svc_rdma_is_known()), and %SVC_RDMA_PULL_BYTES for other clients.
- * A Call also waits in qu_waiting for memory regions. When bytes or regions become free,
- * svc_rdma_pull_next() or svc_rdma_dequeue() makes sure that a thread takes the first Call in
- * qu_waiting if this Call can be pulled now.
+ * the permission to pull it until a thread takes the complete Call, or until the Call is freed or
+ * has to wait again. If the limit would be exceeded, or another Call waits already, a Call waits in
+ * qu_waiting. The limit is one Call for a client that is not known yet (svc_rdma_is_known()), and
+ * %SVC_RDMA_PULL_BYTES for other clients. A Call of any size may be pulled while no bytes of
+ * another Call count. A Call also waits in qu_waiting for memory regions. When bytes or regions
+ * become free, svc_rdma_pull_next() or svc_rdma_dequeue() makes sure that a thread takes the first
+ * Call in qu_waiting if this Call can be pulled now.
  */
 #include <linux/sunrpc/svc_xprt.h>
 #include <rpcrdma/counters.h>
@@ -32,7 +34,8 @@
 #include "trace.h"
 
 /* Maximum number of bytes of the Calls on a known client's connection that are being pulled, or
- * are complete and not yet taken by a thread. A larger Call is pulled when no other Call counts.
+ * are complete and not yet taken by a thread. A larger Call may be pulled while no bytes of another
+ * Call are counted.
  */
 #define SVC_RDMA_PULL_BYTES	(16u << 20)
 
@@ -53,7 +56,7 @@ void svc_rdma_queue_init(struct svc_rdma_queue *queue)
 	queue->qu_pulled = 0;
 }
 
-/* May the first Call in qu_waiting be read by RDMA now? */
+/* May the first Call in qu_waiting be pulled now? Returns false if qu_waiting is empty. */
 static bool svc_rdma_pull_fits(struct svc_rdma_xprt *sx)
 {
 	struct svc_rdma_queue *queue = &sx->sx_queue;
@@ -68,7 +71,9 @@ static bool svc_rdma_pull_fits(struct svc_rdma_xprt *sx)
 		(u64)queue->qu_pulled + call->sc_stream_len <= most);
 }
 
-/* Take the first Call from qu_waiting, and count its bytes. svc_rdma_pull_fits() was true. */
+/* Take the first Call from qu_waiting, and count its bytes. The caller has called
+ * svc_rdma_pull_fits(), which returned true.
+ */
 static struct svc_rdma_call *svc_rdma_pull_take(struct svc_rdma_xprt *sx)
 {
 	struct svc_rdma_queue *queue = &sx->sx_queue;
@@ -85,8 +90,9 @@ static struct svc_rdma_call *svc_rdma_pull_take(struct svc_rdma_xprt *sx)
 
 /**
  * svc_rdma_queue_wake - wake a thread
- * @sx: connection. Before this call, the caller has added work, or has set something in @sx that
- *	svc_rdma_recvfrom() checks after svc_rdma_dequeue(), such as bw_short
+ * @sx: connection. Before this call, the caller has added work, has found that the first Call in
+ *	qu_waiting can be pulled, or has set something in @sx that svc_rdma_recvfrom() checks after
+ *	svc_rdma_dequeue(), such as bw_short
  *
  * No thread takes work before the connection is accepted, because sunrpc keeps XPT_BUSY set until
  * then.
@@ -173,7 +179,7 @@ static struct svc_rdma_call *svc_rdma_take_read(struct svc_rdma_xprt *sx)
 	struct svc_rdma_queue *queue = &sx->sx_queue;
 	struct svc_rdma_call *call = NULL;
 
-	/* If an entry is added after this check, svc_rdma_queue_settle() finds it. */
+	/* An entry that is added after this check is not lost: see svc_rdma_queue_settle(). */
 	if (likely(list_empty(&queue->qu_complete) &&
 		   list_empty(&queue->qu_waiting)))
 		return NULL;
@@ -191,7 +197,7 @@ static struct svc_rdma_call *svc_rdma_take_read(struct svc_rdma_xprt *sx)
  * @sx: connection
  *
  * Context: process. The caller holds XPT_BUSY, or nobody else uses the queues any more.
- * Return: the entry of qu_broken, which now belongs to the caller; or NULL if there is none.
+ * Return: an entry of qu_broken, which now belongs to the caller; or NULL if there is none.
  */
 struct svc_rdma_call *svc_rdma_take_broken(struct svc_rdma_xprt *sx)
 {

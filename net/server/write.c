@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Write chunks and the Reply chunk. This file writes results into the client's memory.
- * core/chunk.c decides which result goes to which chunk and what stays in the payload stream.
- * core/plan.c, or core/group.c if the Call came as a group (rtx.h), decides whether the Reply chunk
- * is used.
+ * core/chunk.c decides which result goes to which chunk and what stays in the payload stream. (But
+ * results that GSS protects stay there without being shown to core/chunk.c.) core/plan.c, or
+ * core/group.c if the Call came as a group (rtx.h), decides whether the Reply chunk is used.
  *
  * Nothing is posted here. The work requests are added to the chain in front of the
  * Reply's Send, so that the data is in place when the client sees the Reply
- * (RFC 8166 3.4.6). XDR roundup is never written (RFC 8166 3.4.6.2; G-03).
+ * (RFC 8166 3.4.6). The XDR roundup of a result is not written to its Write chunk
+ * (RFC 8166 3.4.6.2; G-03).
  */
 #include <linux/types.h>
 #include <linux/sunrpc/msg_prot.h>
@@ -106,8 +107,8 @@ int svc_rdma_write_payloads(struct svc_rdma_call *call,
  * @xdr: the Reply
  * @written: OUT: number of bytes for the chunk
  *
- * The body of the Reply, that is, all of it except the results that are written to Write chunks, is
- * written to the Reply chunk.
+ * The body of the Reply, that is, all of it except the results in Write chunks and their roundup,
+ * is written to the Reply chunk.
  *
  * Context: process; sleeps.
  * Return: 0; %-EMSGSIZE if the body is larger than the chunk; or another negative errno.

@@ -5,11 +5,12 @@
  *
  * Operation
  *
- * The state only rises: NEW, OPENING, UP, DOWN. Every failure of a connection goes through
- * rpcrdma_conn_fail(), which keeps the first error and calls ops->lost() once. The gate is shut
- * before the queues are drained. From then on, only the drain marker, the last work request of
- * ib_drain_qp(), is posted to the send queue. If another work request were posted behind the
- * marker, it could complete after its memory was freed (invariant I1 in Documentation/locking.rst).
+ * The state only rises: NEW, OPENING, UP, DOWN. Code that finds a connection broken calls
+ * rpcrdma_conn_fail(). Only the first such call keeps its error and calls ops->lost(). The gate is
+ * shut before the queues are drained. From then on, only the drain marker is posted to the send
+ * queue. (This is the work request that ib_drain_qp() posts and waits for.) If another work request
+ * were posted behind the marker, it could complete after its memory was freed (invariant I1 in
+ * Documentation/locking.rst).
  */
 #include <kunit/visibility.h>
 #include <linux/export.h>
@@ -54,7 +55,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_conn_rise);
 /**
  * rpcrdma_conn_fail - declare a connection broken
  * @conn: connection
- * @error: negative errno; kept only if it is the first
+ * @error: negative errno; becomes cn_error if the connection is not down yet
  *
  * If the connection is not down yet, this calls ops->lost(), and wakes a task that waits for a step
  * of opening. Otherwise this does nothing (invariant I5). It tears nothing down.
@@ -77,10 +78,11 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_conn_fail);
  * rpcrdma_conn_flushed - a Receive was flushed or has failed
  * @conn: connection
  *
- * The queue pair does not work any more, so this fails the connection. But if this end is still
- * opening the connection, an event of the CM follows, which gives the reason: the CM puts the queue
- * pair into the error state before it reports that the peer has refused the connection. So the
- * failure is left to that event.
+ * The queue pair does not work any more, so this fails the connection. The exception is a
+ * connection that this end opens (cn_dials) and that is not up yet: the CM puts the queue pair into
+ * the error state before it reports that the peer has refused the connection. So there the failure
+ * is left to the next event of the CM, which has the reason, or to the timeout of
+ * rpcrdma_conn_wait().
  *
  * Context: completion workqueue or softirq; does not sleep.
  */
@@ -100,10 +102,10 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_conn_flushed);
  * rpcrdma_conn_rise_up - a connection is established
  * @conn: connection
  *
- * If Receives were flushed before that, this fails the connection.
+ * If rpcrdma_conn_flushed() was called earlier, this fails the connection.
  *
  * Context: CM event.
- * Return: true if the connection has become %RPCRDMA_CONN_UP.
+ * Return: true if the connection has become %RPCRDMA_CONN_UP and this has not failed it.
  */
 bool rpcrdma_conn_rise_up(struct rpcrdma_conn *conn)
 {
@@ -136,7 +138,7 @@ void rpcrdma_conn_step(struct rpcrdma_conn *conn)
  * rpcrdma_conn_wait - wait for a step of opening a connection
  * @conn: connection
  * @timeout: jiffies that the step may take
- * @error: negative errno that ends the connection if the step takes longer
+ * @error: negative errno with which the connection fails if the step takes longer
  *
  * The code that completes the step calls rpcrdma_conn_step().
  *
@@ -200,8 +202,7 @@ static int rpcrdma_conn_post_first(struct rpcrdma_conn *conn,
  *
  * Context: process or completion workqueue; does not sleep.
  * Return: 0; or a negative errno, and the connection is down. After an error, part of
- *	the chain may have been posted. That part completes or is flushed. The rest never
- *	completes.
+ *	the chain may have been posted, and is executed or flushed. The rest never completes.
  */
 int rpcrdma_conn_post(struct rpcrdma_conn *conn, const struct ib_send_wr *first)
 {

@@ -11,19 +11,19 @@
  * keepalive_time seconds, a probe is posted: an RDMA operation of no bytes. The probe names no
  * memory of the peer and needs no Receive and no credit. The peer's device answers the probe,
  * and the peer's RPC layer has no part in that. So a server whose threads all wait for slow
- * storage counts as alive, and is not disturbed. If the probe does not complete, and nothing
- * else shows for keepalive_timeout seconds that the peer is alive, the connection fails
+ * storage counts as alive, and is not disturbed. If the probe fails, or if it does not complete and
+ * nothing else shows for keepalive_timeout seconds that the peer is alive, the connection fails
  * (rpcrdma_conn_fail()). The client then connects again and sends its Calls again; the server
  * frees what it held for the client.
  *
  * The completion of the probe must depend on the peer. On InfiniBand and RoCE the peer's
  * adapter acknowledges an RDMA Write. On iWARP an RDMA Write completes when it has been
- * passed to TCP, so the probe there is an RDMA Read, which needs a response. A client
+ * passed to TCP, so the probe there is an RDMA Read, which needs a response. On iWARP, a client
  * asks for permission to read when it connects. If the server does not grant it, the
  * client does not probe, and may not notice a dead server before an RPC times out.
  *
- * The send queue has one entry for the probe (%RPCRDMA_PROBE_WRS), and only one probe is
- * posted at a time. So a full queue does not prevent the probe.
+ * The send queue has one entry that only the probe uses (%RPCRDMA_PROBE_WRS), and at most one
+ * probe is outstanding. So a probe can be posted even if all other entries are in use.
  *
  * A live peer can still prevent posted work requests from completing: it may have no
  * Receive and ask for endless retries, not respond to RDMA Reads, or keep its TCP window at
@@ -31,7 +31,8 @@
  * work item that probes also asks the owner whether its work requests complete
  * (ops->waiting()). The owner may judge different kinds of them separately. If one kind has made no
  * progress for progress_timeout seconds, the connection fails. This check works on every fabric,
- * and without probes.
+ * and without probes. Only the server has an ops->waiting(), so a client's work requests are not
+ * checked.
  */
 #include <rpcrdma/conn.h>
 #include <rpcrdma/counters.h>
@@ -86,7 +87,7 @@ static void rpcrdma_keepalive_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 		rpcrdma_conn_fail(conn, -ECONNRESET);
 		return;
 	}
-	/* Normally, our adapter has given up its retries before keepalive_timeout was over. */
+	/* The usual reason: our adapter has given up retrying before keepalive_timeout passed. */
 	rpcrdma_count(keepalive_failures);
 	trace_rpcrdma_probe_err(conn, &al->al_cid, wc);
 	rpcrdma_conn_fail(conn, -ETIMEDOUT);
@@ -292,8 +293,8 @@ void rpcrdma_keepalive_start(struct rpcrdma_conn *conn)
  * rpcrdma_keepalive_stop - stop watching a connection
  * @conn: connection in any state
  *
- * When this returns, no further probe will be posted. A probe that is posted is flushed
- * when the queues are drained.
+ * When this returns, no further probe will be posted. A probe that is still outstanding
+ * completes or is flushed when the queues are drained.
  *
  * Context: process; sleeps.
  */

@@ -9,11 +9,11 @@
  * A struct rpcrdma_msg_in is part of the first Receive of the message, so a message needs
  * no memory of its own. Most messages come in a single Receive. The members that describe
  * further Receives (mi_more and others) are 0 in each posted Receive, so for such a message
- * they need not be set. Inline functions in msg.h handle this case; this file handles messages
- * of several Receives.
+ * they need not be set. Inline functions in msg.h handle the body of such a message; the functions
+ * of this file for bodies are called only if the message has several Receives.
  *
- * Each Receive of such a longer message describes its own part of the body (mi_body, mi_here).
- * The Receives are linked in order by mi_more. The first one also has the totals of all
+ * Each Receive of a message of several Receives describes its own part of the body (mi_body,
+ * mi_here). The Receives are linked in order by mi_more. The first one also has the totals of all
  * others. verbs/gather.c sets these members before the owner gets the message; in the first
  * Receive, the owner sets mi_body and mi_here when it decodes the header.
  * rpcrdma_msg_give_more() resets links and totals when the message is given back.
@@ -48,7 +48,7 @@ void rpcrdma_msg_give_more(struct rpcrdma_msg_in *msg,
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_msg_give_more);
 
 /**
- * rpcrdma_msg_renew - replace each block of pages of a message that other code still holds
+ * rpcrdma_msg_renew - replace those blocks of a message of which other code still holds a page
  * @msg: message that came through ops->receive(), of a connection that is not being
  *	closed
  *
