@@ -14,8 +14,8 @@
  * A callback slot is an xprt_rdma_req with a buffer for the callback and its Reply. While
  * callbacks are used, two callback slots always exist. Further slots are created when they
  * are first needed. There may be twice as many slots as granted credits, because a slot
- * becomes free only some time after the Reply has returned the credit. A server that
- * needs more slots has exceeded its credits, and the connection is closed (G-25).
+ * becomes free only some time after the Reply has returned the credit. If a server needs still
+ * more slots, it is taken to have exceeded its credits, and the connection is closed (G-25).
  *
  * If there is no memory for another slot, the callback stays in its Receive until a slot is
  * free. The completion handler does not wait for the slot: it has to handle the Replies that
@@ -89,8 +89,9 @@ int xprt_rdma_bc_setup(struct rpc_xprt *xprt, unsigned int reqs)
  *
  * A callback must fit inline into our Receive, and its Reply into a Receive of the server
  * (rfc5666bis 8.3.3). One result applies to both messages. So it is the lower of the inline
- * thresholds of the two directions, but at most %XPRT_RDMA_BC_SIZE, minus the length of the
- * transport header. The upper layer announces the result when it creates a session.
+ * thresholds of the two directions, but at least %RPCRDMA_INLINE_MIN and at most
+ * %XPRT_RDMA_BC_SIZE, minus the length of the transport header. The upper layer announces the
+ * result when it creates a session.
  *
  * Context: process.
  * Return: size of the RPC message in bytes.
@@ -124,8 +125,8 @@ unsigned int xprt_rdma_bc_num_slots(struct rpc_xprt *xprt)
  *
  * The callback service may be freed after this, because no callback is queued to it any
  * more. A callback that still waits for a slot is dropped when it gets a slot. Idle slots are
- * freed. Busy slots are returned later by xprt_rdma_bc_free_rqst(), and are freed with the
- * transport.
+ * freed. Busy slots are returned later by xprt_rdma_bc_free_rqst(), and are freed by the next call
+ * of this function; the last call is that of xprt_rdma_bc_exit().
  *
  * Context: process.
  */

@@ -163,9 +163,9 @@ static bool xprt_rdma_marshal_is_foreign(const struct xprt_rdma_req *req,
  * This discards the chunks and the copies (bounce.c) of an earlier attempt to send the Call.
  *
  * Context: process; may sleep.
- * Return: 0, and rr_plan is valid; %-EMSGSIZE if the Call fits no form; %-ENOBUFS if no
- *	pages for the Reply are available; %-EIO if an item is in foreign pages, and cannot have
- *	a chunk of its own.
+ * Return: 0, and rr_plan is valid; %-EMSGSIZE if the Call or its largest Reply fits no form;
+ *	%-ENOBUFS if no pages for the Reply are available; %-EIO if an item is in foreign pages,
+ *	and cannot have a chunk of its own.
  */
 int xprt_rdma_marshal_plan(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 			   const struct xprt_rdma_send *send,
@@ -310,8 +310,10 @@ static int xprt_rdma_marshal_map_reply(struct xprt_rdma *xr,
  * @req: the Call, after xprt_rdma_marshal_plan()
  *
  * Context: process; may sleep.
- * Return: 0, and the chunks of the Call (rr_read, rr_write) are valid; or a negative errno as
- *	for xprt_rdma_frwr_map_pages(), and the caller then calls
+ * Return: 0, and the chunks of the Call (rr_read, rr_write) are valid; %-ENOBUFS, %-EMSGSIZE or
+ *	%-EIO as for xprt_rdma_frwr_map_pages(); %-ENOBUFS if there is no memory for a copy
+ *	(bounce.c); or %-EIO if a copy cannot be filled, or if the functions that mapped pages of
+ *	this RPC earlier are gone (foreign.c). After an error the caller calls
  *	xprt_rdma_frwr_unmap_unposted().
  */
 int xprt_rdma_marshal_register(struct xprt_rdma *xr, struct xprt_rdma_req *req)
@@ -416,8 +418,8 @@ int xprt_rdma_marshal_encode(struct xprt_rdma *xr, struct xprt_rdma_req *req,
  * 3.4.5.2).
  *
  * Context: any.
- * Return: length of the whole message in bytes; %-EMSGSIZE if it does not fit the Send; or %-EIO
- *	if the Call has fewer bytes than its length says.
+ * Return: number of bytes in the Send, including the header; %-EMSGSIZE if the inline part does not
+ *	fit the Send; or %-EIO if the Call has fewer bytes than its length says.
  */
 int xprt_rdma_marshal_gather(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 			     struct xprt_rdma_send *send, u32 hdr_len)
@@ -463,7 +465,8 @@ static u32 xprt_rdma_marshal_offered(const struct xprt_rdma_offer *offer)
  * lowers lm_inline_recv, so that later RPCs on this connection offer a chunk, or several Receives
  * (rtx.h), for a Reply of this size. Otherwise each of these RPCs would be sent twice. An NFSv4.1
  * server that has not cached the Reply would even refuse the second Call, and the upper layer would
- * begin a new RPC, with the same result. The size of our Receives does not change.
+ * begin a new RPC, with the same result. lm_inline_recv is not lowered below %RPCRDMA_INLINE_MIN.
+ * The size of our Receives does not change.
  */
 static void xprt_rdma_marshal_learn(struct xprt_rdma *xr, u32 needed)
 {
@@ -483,7 +486,7 @@ static void xprt_rdma_marshal_learn(struct xprt_rdma *xr, u32 needed)
  * @req: RPC whose Call the server has answered with an error; pinned
  * @hdr: header of the error
  *
- * Context: completion.
+ * Context: completion workqueue.
  * Return: true if another form may succeed. The next call of xprt_rdma_marshal_plan() for
  *	this RPC then takes the error into account.
  */

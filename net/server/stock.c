@@ -16,14 +16,16 @@
  *
  * - A piece is kept only if nobody else holds a reference to it. An upper layer that still uses
  *   a page, for example a socket that has not sent it yet, keeps a reference.
- * - A piece is kept only in the stock of a CPU of its own NUMA node. Otherwise, if a thread once
- *   moved to another node, later Calls there would get memory of a remote node.
+ * - A piece is kept only if it is from the NUMA node from which the CPU normally gets memory.
+ *   Otherwise, if a thread once moved to another node, later Calls there would get memory of a
+ *   remote node.
  * - The old contents of a page never reach an upper layer. RDMA Reads or copies fill all the pages
  *   that a Call takes, except the end of the last page, which svc_rdma_pages_alloc() clears. A Call
  *   whose RDMA Reads fail is not executed.
  * - The stock of a CPU has at most %SVC_RDMA_STOCK_PIECES of each size, and at most
  *   svc_rdma_stock_most pages (see %SVC_RDMA_STOCK_PART).
- * - Every %SVC_RDMA_STOCK_TIME, the pieces that were not needed since the last time are freed.
+ * - About every %SVC_RDMA_STOCK_TIME, the pieces that were not needed since the last time are
+ *   freed.
  * - If the machine is short of memory, the shrinker frees pieces, the large ones first.
  */
 #include <kunit/visibility.h>
@@ -92,9 +94,9 @@ static struct page *svc_rdma_stock_pop(struct svc_rdma_stock *stock, int order)
 	return stock->st_pieces[order][stock->st_count[order]];
 }
 
-/* Returns how many pieces of this order a Call that wants @count pages takes from the stock: as
- * many as possible of the largest order, and at most one of each other order. It does not take two
- * small pieces instead of a larger one, because each piece takes an SGE.
+/* Returns how many pieces of this order a Call that wants @count pages may take from the stock: as
+ * many of the largest order as fit into @count, and at most one of each other order. A Call does
+ * not take two small pieces instead of a larger one, because each piece takes an SGE.
  */
 static u32 svc_rdma_stock_share(u32 count, int order)
 {
@@ -149,7 +151,7 @@ EXPORT_SYMBOL_IF_KUNIT(svc_rdma_stock_take);
 
 /* Should a piece be kept? It should not if somebody else has a reference to it, if it is from the
  * kernel's reserve for emergencies or has a hardware fault, or if it belongs to another node. If
- * the kernel is to clear memory when it is freed (init_on_free), nothing is kept.
+ * the kernel clears memory when it is freed (init_on_free), nothing is kept.
  */
 static bool svc_rdma_stock_wants(struct page *piece)
 {
@@ -166,7 +168,7 @@ static bool svc_rdma_stock_wants(struct page *piece)
  *
  * The caller gives up its references. No device may write to the pages.
  *
- * Context: process or completion workqueue; may sleep.
+ * Context: process or completion workqueue.
  */
 void svc_rdma_stock_put(struct page **pages, u32 count)
 {
