@@ -391,7 +391,8 @@ static void xprt_rdma_bc_refuse(struct xprt_rdma *xr,
 /**
  * xprt_rdma_bc_receive - handle a callback that the client has received
  * @xr: transport
- * @msg: the message, which is given back now, or later if it has to wait for a slot
+ * @msg: the message. It is given back now; or, if it has to wait for a slot, when it gets one. If
+ *	the connection ends first, it is dropped
  * @hdr: transport header of the message
  *
  * Context: completion queue's workqueue; may sleep.

@@ -280,8 +280,9 @@ static bool rpcrdma_cred_wraps(u32 flavor, const u8 *cred, u32 len)
  *
  * The head of the xdr_buf would end where the data begins. sunrpc expects the whole RPC header in
  * the head. A Call whose data begins inside the RPC header makes no sense, but a peer can send one.
- * If GSS protects the arguments, they are verified or decrypted in place, so the client must not
- * decide how the xdr_buf is divided. Clients normally send no chunk then (G-27).
+ * If GSS protects the arguments, sunrpc verifies or decrypts them in place, in the xdr_buf. It must
+ * not do so in an xdr_buf whose division the client has chosen. Clients normally send no chunk then
+ * (G-27).
  *
  * Context: any.
  * Return: false if the Call has to be rebuilt as one stream.

@@ -11,8 +11,9 @@
  * - The window: the credits for callbacks. They are independent of the credits for the
  *   client's Calls. The client grants them to the connection, and not to a backchannel.
  *   Until its first grant there is one credit (rfc5666bis 8.2.1).
- * - The Receives for the answers. There is one when the first backchannel is made. More are added
- *   when a credit is free for a callback, but no Receive for its answer (server/credit.c).
+ * - The Receives for the answers. The first one is added when the first backchannel is made. More
+ *   are added when a credit is free for a callback, but no Receive is free for its answer
+ *   (server/credit.c).
  * - The line of backchannels that wait for a credit or a Receive. A credit that becomes free
  *   goes to the first backchannel in the line. That backchannel keeps its place until
  *   svc_rdma_callback_begin() permits a callback or refuses it (with an error other than

@@ -229,8 +229,8 @@ int rpcrdma_conn_post_awaited(struct rpcrdma_conn *conn,
  * rpcrdma_conn_shut_gate - refuse send queue work requests from now on
  * @conn: connection in any state
  *
- * When this returns, every request that passed the gate has been posted. A drain marker
- * that is posted afterwards is behind all of them (invariant I1).
+ * When this returns, no task that found the gate open is still posting. So a drain marker that is
+ * posted afterwards is behind all other requests (invariant I1).
  *
  * Context: process; sleeps. Calls for the same connection must not overlap.
  * Return: true if the gate was open.

@@ -9,8 +9,8 @@
  * A struct rpcrdma_msg_in is part of the first Receive of the message, so a message needs
  * no memory of its own. Most messages come in a single Receive. The members that describe
  * further Receives (mi_more and others) are 0 in each posted Receive, so for such a message
- * they need not be set. Inline functions in msg.h handle the body of such a message; the functions
- * of this file for bodies are called only if the message has several Receives.
+ * they need not be set. Inline functions in msg.h handle a body that is in one Receive; this file
+ * has the functions for a body that is in several Receives.
  *
  * Each Receive of a message of several Receives describes its own part of the body (mi_body,
  * mi_here). The Receives are linked in order by mi_more. The first one also has the totals of all
@@ -48,7 +48,7 @@ void rpcrdma_msg_give_more(struct rpcrdma_msg_in *msg,
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_msg_give_more);
 
 /**
- * rpcrdma_msg_renew - replace those blocks of a message of which other code still holds a page
+ * rpcrdma_msg_renew - replace those blocks of pages in a message that other code still holds
  * @msg: message that came through ops->receive(), of a connection that is not being
  *	closed
  *
@@ -140,7 +140,8 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_msg_copy_pieces);
 
 /**
  * rpcrdma_msg_data_npages - count the pages with the placed data of a message (rtx.h)
- * @msg: message; if it has placed data, its Receives have target segments, which are pages
+ * @msg: message that came as a group; if it has placed data, its Receives have target segments,
+ *	which are pages
  *
  * The data in each Receive, except the last one with data, fills whole pages (RTX-56,
  * RTX-59).
@@ -161,7 +162,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_msg_data_npages);
 
 /**
  * rpcrdma_msg_data_pages - hand out the pages with the placed data of a message
- * @msg: message; the data is in the target segments of its Receives (rtx.h)
+ * @msg: message that came as a group; the data is in the target segments of its Receives (rtx.h)
  * @pages: OUT: the pages, in order; room for rpcrdma_msg_data_npages()
  *
  * The pages belong to the message until it is given back. Code that needs a page for longer
@@ -189,7 +190,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_msg_data_pages);
 
 /**
  * rpcrdma_msg_data_at - find a byte of the placed data of a message (rtx.h)
- * @msg: message
+ * @msg: message that came as a group
  * @offset: offset of the byte in the data of all Receives, including the unused ends of
  *	segments between items
  * @len: OUT: number of bytes of data from there to the end of the data in the same Receive;
