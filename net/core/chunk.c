@@ -357,13 +357,14 @@ static bool rpcrdma_chunk_same_handle(const struct rpcrdma_lists *lists,
 }
 
 /**
- * rpcrdma_lists_single_handle - find the handle that a responder may invalidate
+ * rpcrdma_lists_single_handle - find the handle that a responder of version 1 may invalidate
  * @lists: the Call's lists
  *
- * A Send invalidates one handle. If a Call has several, the requester has to invalidate the others
- * itself, and cannot know in advance which handle the responder chooses (RFC 8797 4.1). So this
- * responder invalidates a handle only if the Call has no other. Handles of segments of zero length
- * count, too.
+ * A Send invalidates one handle. If a Call of version 1 has several, the requester has to
+ * invalidate the others itself, and cannot know in advance which handle the responder chooses (RFC
+ * 8797 4.1). So this responder invalidates a handle only if the Call has no other. Handles of
+ * segments of zero length count, too. (In version 2, the Call says which handle may be invalidated,
+ * so this function is not used.)
  *
  * Context: any; the buffer from which @lists was decoded must still be valid.
  * Return: the handle that all segments of the Call have; 0 if they have different handles, if

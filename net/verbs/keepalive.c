@@ -128,7 +128,7 @@ static int rpcrdma_keepalive_probe(struct rpcrdma_conn *conn)
 /* Returns the time by which the probe must have completed. Even if the peer is alive, the probe may
  * be stuck behind data in the send queue. So each sign of life (al_heard) extends the time. If the
  * owner reports that work requests posted before the probe are outstanding (ops->waiting()), the
- * latest completion that it reports extends the time, too. On iWARP a completion only shows that
+ * progress that it reports (@since) extends the time, too. On iWARP a completion only shows that
  * TCP had room for data. But if the peer is dead, TCP soon has no room, and completions end.
  */
 static unsigned long rpcrdma_keepalive_deadline(struct rpcrdma_conn *conn)
