@@ -5,7 +5,7 @@
  * xprt_rdma_marshal_retry(). The plan (core/plan.c) and the encoder (net/wire) use no pages,
  * regions or verbs, so they can be tested without a device.
  *
- * This file decides about the form of a Call: its plan, the chunks that it offers to the server,
+ * This file decides on the form of a Call: its plan, the chunks that it offers to the server,
  * and the changes that earlier errors require. It never posts anything, and never takes or returns
  * a Send.
  *
@@ -310,10 +310,9 @@ static int xprt_rdma_marshal_map_reply(struct xprt_rdma *xr,
  * @req: the Call, after xprt_rdma_marshal_plan()
  *
  * Context: process; may sleep.
- * Return: 0, and the chunks of the Call (rr_read, rr_write) are valid; %-ENOBUFS, %-EMSGSIZE or
- *	%-EIO as for xprt_rdma_frwr_map_pages(); %-ENOBUFS if there is no memory for a copy
- *	(bounce.c); or %-EIO if a copy cannot be filled, or if the functions that mapped pages of
- *	this RPC earlier are gone (foreign.c). After an error the caller calls
+ * Return: 0, and the chunks of the Call (rr_read, rr_write) are valid; %-ENOBUFS if no region, DMA
+ *	mapping or memory for a copy (bounce.c) is available; %-EMSGSIZE if a chunk takes too many
+ *	regions; or %-EIO if something else has failed. After an error the caller calls
  *	xprt_rdma_frwr_unmap_unposted().
  */
 int xprt_rdma_marshal_register(struct xprt_rdma *xr, struct xprt_rdma_req *req)

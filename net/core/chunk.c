@@ -4,11 +4,11 @@
  *
  * An RPC message that is partly sent by RDMA has two forms. The *unreduced stream* is
  * the whole message, which the RPC layer produces and consumes. Positions of chunks and
- * offsets of results count bytes of this stream. The *body* consists of the bytes that are
- * left when the data items are taken out that travel in chunks of their own, or as items of a
- * group (rtx.h). The body travels inline, in a Position Zero chunk or in the Reply chunk. This
- * file computes which byte of one form is where in the other, whether chunks fit together, and
- * which bytes a Reply returned.
+ * offsets of results count bytes of this stream. Data items may be taken out of the stream, and
+ * travel in chunks of their own or as items of a group (rtx.h). The *body* consists of the bytes
+ * that are left. It travels inline, in a Position Zero chunk or in the Reply chunk. This file
+ * computes which byte of one form is where in the other, whether chunks fit together, and which
+ * bytes a Reply returned.
  *
  * When a data item leaves the stream, its XDR roundup leaves with it (RFC 8166
  * 3.4.5.2). The length of an item does not include the roundup, but the room that the item

@@ -44,11 +44,11 @@
 #define RPCRDMA_SERVER_SGES		32u
 
 /*
- * A server's send queue has room for three transfers of the largest size, and for the
- * Replies to half of the Calls. Every slot has room for the maximum number of SGEs, so the queue is
- * a large part of the memory of an idle connection. Three transfers of a megabyte keep a wire of
- * 100 Gbit/s busy for 250 microseconds, and 64 Replies of 4 KB keep it busy for 20 more. Refilling
- * the queue takes much less time.
+ * If the device allows it, a server's send queue has room for three transfers of the largest size,
+ * and for the Replies to half of the Calls. Every slot has room for the maximum number of SGEs, so
+ * the queue is a large part of the memory of an idle connection. Three transfers of a megabyte keep
+ * a wire of 100 Gbit/s busy for 250 microseconds, and 64 Replies of 4 KB keep it busy for 20 more.
+ * Refilling the queue takes much less time.
  */
 #define RPCRDMA_SERVER_TRANSFERS	3u
 #define RPCRDMA_SERVER_CALLS_PER_SEND	2u

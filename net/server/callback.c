@@ -239,7 +239,7 @@ void svc_rdma_backward_provide(struct svc_rdma_xprt *sx, u32 answers)
 }
 
 /**
- * svc_rdma_backward_review - forgo the Receives for answers that were not needed lately
+ * svc_rdma_backward_review - lower the number of Receives for answers to what was needed lately
  * @sx: connection; it may have no backchannel
  *
  * Credits that were granted to a client are taken back slowly (core/grant.c). But these Receives
@@ -266,7 +266,7 @@ u32 svc_rdma_backward_review(struct svc_rdma_xprt *sx)
  * @sx: connection that is being closed; this may be called twice
  *
  * Unanswered callbacks, and those that wait for a credit or a Receive, fail with -ENOTCONN.
- * Callbacks that were given up have failed before, and are freed.
+ * The RPCs of callbacks that were given up have ended already; these callbacks are freed.
  *
  * Context: process.
  */

@@ -16,9 +16,9 @@
  *
  * - A piece is kept only if nobody else holds a reference to it. An upper layer that still uses
  *   a page, for example a socket that has not sent it yet, keeps a reference.
- * - A piece is kept only if it is from the NUMA node from which the CPU normally gets memory.
- *   Otherwise, if a thread once moved to another node, later Calls there would get memory of a
- *   remote node.
+ * - A piece is kept only if it is from the NUMA node from which the CPU of the stock normally gets
+ *   memory. Otherwise, if a thread once moved to another node, later Calls there would get memory
+ *   of a remote node.
  * - The old contents of a page never reach an upper layer. RDMA Reads or copies fill all the pages
  *   that a Call takes, except the end of the last page, which svc_rdma_pages_alloc() clears. A Call
  *   whose RDMA Reads fail is not executed.

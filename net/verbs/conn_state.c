@@ -8,9 +8,9 @@
  * The state only rises: NEW, OPENING, UP, DOWN. Code that finds a connection broken calls
  * rpcrdma_conn_fail(). Only the first such call keeps its error and calls ops->lost(). The gate is
  * shut before the queues are drained. From then on, only the drain marker is posted to the send
- * queue. (This is the work request that ib_drain_qp() posts and waits for.) If another work request
- * were posted behind the marker, it could complete after its memory was freed (invariant I1 in
- * Documentation/locking.rst).
+ * queue. (The marker is the work request that ib_drain_qp() posts, and whose completion it waits
+ * for.) If another work request were posted behind the marker, it could complete after its memory
+ * was freed (invariant I1 in Documentation/locking.rst).
  */
 #include <kunit/visibility.h>
 #include <linux/export.h>
