@@ -147,8 +147,9 @@ static unsigned long rpcrdma_keepalive_deadline(struct rpcrdma_conn *conn)
 /* Returns true if an answer or a completion that was due at the time *@next is too late. The
  * cause may be this machine: after a suspend, it may not have processed the answer yet. So when
  * this function first finds that *@next has passed, it sets *@overdue, allows
- * RPCRDMA_KEEPALIVE_GRACE more, and returns false. If this returns false, *@next is the time of
- * the next check.
+ * RPCRDMA_KEEPALIVE_GRACE more, and returns false. (The extra time is shorter if the work item runs
+ * earlier, because its other check is due.) If this returns false, *@next is the time of the next
+ * check.
  */
 static bool rpcrdma_keepalive_is_over(unsigned long now, unsigned long *next,
 				      bool *overdue)
