@@ -117,9 +117,9 @@ EXPORT_SYMBOL_GPL(rpcrdma_register_nvfs_dma_ops);
  *
  * The regions that were mapped with the functions are unmapped first. This may take as long as the
  * server takes to answer their RPCs, or until their connections are closed. If an RPC whose pages
- * were mapped with the functions must be sent again afterwards, it fails. But if an RPC with pages
- * of the caller is sent for the first time afterwards, these pages are taken for ordinary pages. So
- * the caller has to make sure that no such I/O is pending or begins later.
+ * were mapped with the functions must be sent again while no functions are registered, it fails.
+ * But if an RPC with pages of the caller is sent for the first time then, these pages are taken for
+ * ordinary pages. So the caller has to make sure that no such I/O is pending or begins later.
  *
  * Context: process; sleeps. Must not be called by a function that was registered.
  */
@@ -173,7 +173,9 @@ bool xprt_rdma_foreign_has(const struct xdr_buf *xdr)
 }
 EXPORT_SYMBOL_IF_KUNIT(xprt_rdma_foreign_has);
 
-/* Lets the registered functions map a region. Returns as nv_dma_map_sg_attrs() (nvfs.h). */
+/* Lets the registered functions map a region. Returns one of the values that nv_dma_map_sg_attrs()
+ * may return (nvfs.h).
+ */
 static int xprt_rdma_foreign_ask(struct xprt_rdma_mr *mr, int n)
 {
 	const struct nvfs_dma_rw_ops *ops = xprt_rdma_foreign_ops;

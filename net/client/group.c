@@ -100,8 +100,8 @@ static bool xprt_rdma_group_helps(const struct xprt_rdma_req *req, int rc)
 }
 
 /* Takes the credits, Receives and Sends that the plan asks for, beyond the first of each, which
- * the Call already has. If some of them are not available, or too few send queue entries are
- * free, takes none and returns false (I38).
+ * the Call already has. If some of them are not available, if too few send queue entries are
+ * free, or if a Send cannot get the buffer that it needs, takes none and returns false (I38).
  */
 static bool xprt_rdma_group_take(struct xprt_rdma *xr,
 				 struct xprt_rdma_req *req,
@@ -137,7 +137,7 @@ static bool xprt_rdma_group_take(struct xprt_rdma *xr,
  * Sends of the group are linked to @send.
  *
  * Context: process; may sleep.
- * Return: as xprt_rdma_marshal_plan().
+ * Return: the same as xprt_rdma_marshal_plan().
  */
 int xprt_rdma_group_plan(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 			 struct xprt_rdma_send *send)
@@ -267,7 +267,9 @@ static int xprt_rdma_group_fill(const struct xprt_rdma_group_out *gu,
 	return xprt_rdma_group_data(gu, send, out, placed);
 }
 
-/* Writes the next transmission of the group to @send. Returns as xprt_rdma_group_fill(). */
+/* Writes the next transmission of the group to @send. Returns the same as
+ * xprt_rdma_group_fill().
+ */
 static int xprt_rdma_group_write_one(struct xprt_rdma_group_out *gu,
 				     const struct xprt_rdma_req *req,
 				     struct xprt_rdma_send *send)

@@ -13,7 +13,8 @@
  * message (RTX-84).
  *
  * The answer to a broken group is sent when the last transmission of the group has arrived, or when
- * a message has arrived that does not belong to the group. The answer returns the credits of all
+ * a message has arrived that does not belong to the group. (If the first transmission is too short
+ * to say how many follow, it counts as the last.) The answer returns the credits of all
  * transmissions, so their Receives must be posted again first (RTX-50). Numbers from a peer are
  * compared with limits before they are used. Sums that could overflow are computed in 64 bits.
  *
@@ -77,7 +78,7 @@ static bool rpcrdma_group_piece_fits(u64 end, u32 stream)
 
 /* Compares a group with our limits. The limits of the property RTX are for Calls only. A Reply
  * must not have more than gl_replies transmissions, the largest number of Receives that any
- * Call of ours offers.
+ * Call of ours offers. Also checks that a Call offers at least one Receive for its Reply.
  */
 static enum rpcrdma_verdict
 rpcrdma_group_judge_size(const struct rpcrdma_group_limits *limits,
@@ -412,7 +413,9 @@ u32 rpcrdma_group_replies(u32 reply_max, u32 recv_size, u32 extra, u32 most)
 		.ly_limit = recv_size, .ly_stream = reply_max,
 	};
 
-	/* The header of RDMA2_MSG is shorter, so a Reply may fit one Receive only in base form */
+	/* The header of RDMA2_MSG is shorter than that of a group. So a Reply in base form may fit
+	 * one Receive even if the same Reply as a group does not.
+	 */
 	if ((u64)RPCRDMA2_HDR_MIN + extra + reply_max <= recv_size)
 		return 1;
 	return rpcrdma_layout_count(&layout, most);

@@ -13,13 +13,13 @@
  * messages. Apart from an item that is taken out, a message is never sent partly inline and
  * partly by RDMA (RFC 8166 3.5.3).
  *
- * With a peer that has the round-trip extension, a message may be sent as a group of one or several
- * transmissions. A Call needs a free credit for each of them, and a Reply needs a free Receive for
- * each (RTX-78, RTX-98). For a Call, a group is tried after inline and before chunks. But if a
- * group saves the peer from copying a large item, it is tried before inline, even if it has only
- * one transmission. For a Reply, a group is tried after a Write chunk and before a Reply chunk.
- * When the plan is made, the caller takes the credits, Receives and Sends for it. If some of them
- * are not available, the caller plans again without groups.
+ * With a peer that has the round-trip extension (rtx.h), a message may be sent as a group of one or
+ * several transmissions. A Call needs a free credit for each of them, and a Reply needs a free
+ * Receive for each (RTX-78, RTX-98). For a Call, a group is tried after inline and before chunks.
+ * But if a group saves the peer from copying a large item, it is tried before inline, even if it
+ * has only one transmission. For a Reply, a group is tried after a Write chunk and before a Reply
+ * chunk. When the plan is made, the caller takes the credits, Receives and Sends for it. If some of
+ * them are not available, the caller plans again without groups.
  */
 
 #include <linux/errno.h>
@@ -220,7 +220,8 @@ static u32 rpcrdma_plan_gather(const struct rpcrdma_limits *limits,
 }
 
 /* Tries to plan the whole Call as a group, with its item placed if possible. The only chunks
- * in its header are those for the Reply. Returns false if the Call cannot be a group.
+ * in its header are those for the Reply. Returns false if the Call is not to be a group: it cannot
+ * be one, or is too long for one (rpcrdma_plan_is_worth()), or there are too few credits.
  */
 static bool rpcrdma_plan_call_group(const struct rpcrdma_limits *limits,
 				    const struct rpcrdma_plan_args *args,
@@ -248,8 +249,8 @@ static bool rpcrdma_plan_call_group(const struct rpcrdma_limits *limits,
 	return true;
 }
 
-/* Plans the Call, after the Reply was planned. Returns 0; -EAGAIN if the Call cannot be a group,
- * but the Reply was planned as one; -EMSGSIZE if no form is possible.
+/* Plans the Call, after the Reply was planned. Returns 0; -EAGAIN if the Call is not to be a
+ * group, but the Reply was planned as one; -EMSGSIZE if no form is possible.
  */
 static int rpcrdma_plan_call(const struct rpcrdma_limits *limits,
 			     const struct rpcrdma_plan_args *args,
@@ -341,7 +342,7 @@ static bool rpcrdma_plan_spares_foreign(const struct rpcrdma_plan_args *args,
  *
  * Context: any.
  * Return: 0; %-EIO if an item is in foreign pages (plan.h), and no form of the RPC keeps the CPU
- *	away from them; -EMSGSIZE if the Call or the Reply has to be long, and that is not
+ *	away from them; %-EMSGSIZE if the Call or the Reply has to be long, and that is not
  *	possible: @args forbid a Long Call, the header of the Call does not fit a Send, the
  *	header of the Reply does not fit a Receive, or a chunk would have too many segments.
  */

@@ -213,14 +213,15 @@ static struct ctl_table_header *rpcrdma_sysctl_server_header;
  * rpcrdma_sysctl_init - register the module's sysctls
  *
  * Context: module load.
- * Return: 0 or %-ENOMEM.
+ * Return: 0 or a negative errno.
  */
 int rpcrdma_sysctl_init(void)
 {
 	int rc = -ENOMEM;
 
 	/* In some kernels, such as 6.12, register_sysctl_sz() and register_net_sysctl_sz() take a
-	 * table that is not const. But they do not modify it, so it can be cast.
+	 * table that is not const. But they do not modify the tables of this file, so the cast is
+	 * safe.
 	 */
 	rpcrdma_sysctl_client_header =
 		register_sysctl_sz("sunrpc", (void *)rpcrdma_sysctl_client,

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The Call object (struct svc_rdma_call). A thread that takes a message creates one, which exists
- * until sunrpc is done with the Call. If the message turns out not to be a Call, the object is
- * freed when the message has been handled. An object can also stand for a broken group
- * (sc_broken): svc_rdma_group_ended() creates it, and a thread frees it later. This file knows
- * what resources a Call holds, and releases all of them. It never looks at a message.
- * server/recvfrom.c and server/sendto.c decide what happens to a Call.
+ * The Call object (struct svc_rdma_call). A thread that takes a message creates one. If the message
+ * is a Call that can be executed, the object exists until sunrpc is done with the Call. Otherwise
+ * the object is freed when the message has been handled. An object can also stand for a broken
+ * group (sc_broken): svc_rdma_group_ended() creates it, and a thread frees it later. Objects that
+ * are still in a list of the connection when the connection is closed are freed then.
+ *
+ * This file knows what resources a Call holds, and releases all of them. It never looks at a
+ * message. server/recvfrom.c and server/sendto.c decide what happens to a Call.
  *
  * There is no struct svc_rdma_call for a Receive that is only posted, so an idle connection takes
  * little memory. rq_xprt_ctxt of a request points to its svc_rdma_call. While the request is
@@ -84,7 +86,7 @@ struct svc_rdma_call *svc_rdma_call_create(struct svc_rdma_xprt *sx,
  * svc_rdma_call_put_msg - give back the message of a Call
  * @call: Call whose message is not needed any more
  *
- * Context: process or completion workqueue; may sleep, see svc_rdma_msg_put().
+ * Context: process; may sleep, see svc_rdma_msg_put().
  */
 void svc_rdma_call_put_msg(struct svc_rdma_call *call)
 {
@@ -98,7 +100,7 @@ void svc_rdma_call_put_msg(struct svc_rdma_call *call)
  * svc_rdma_call_free - free a Call and all that it holds
  * @call: Call that has no RDMA Reads in progress
  *
- * Context: process or completion workqueue; may sleep.
+ * Context: process; may sleep.
  */
 void svc_rdma_call_free(struct svc_rdma_call *call)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Groups, that is, RPC messages in several Sends (the round-trip extension of version 2, rtx.h).
- * This file divides a Reply among several Sends, and decides what the server announces of the
- * extension. server/sendto.c decides which Replies are groups. A Call that came as a group is
+ * Groups, that is, RPC messages in one or several Sends (the round-trip extension of version 2,
+ * rtx.h). This file divides a Reply among several Sends, and decides what the server announces of
+ * the extension. server/sendto.c decides which Replies are groups. A Call that came as a group is
  * handled like any other Call once it is complete, see verbs/gather.c and server/recvfrom.c.
  *
  * Each Send of a Reply (a transmission) has its own Send context. The first context keeps the

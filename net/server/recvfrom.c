@@ -97,8 +97,8 @@ static void svc_rdma_take_bc_reply(struct svc_rdma_call *call)
 	svc_rdma_drop(call, RPCRDMA_BACKWARD_REPLY);
 }
 
-/* Drop a response that cannot be used. No error is sent for a response, but the callback that it
- * belongs to has to end (G-12).
+/* Drop a response that cannot be used. No error is sent for a response, but the callback that the
+ * response belongs to has to end (G-12). A response with properties (CONNPROP) belongs to none.
  */
 static void svc_rdma_take_bad_response(struct svc_rdma_call *call,
 				       enum rpcrdma_verdict verdict)
@@ -112,9 +112,9 @@ static void svc_rdma_take_bad_response(struct svc_rdma_call *call,
 
 /* In version 1, an error has no flag that says which end sent the Call with its XID. The only Calls
  * that a server sends are callbacks, so an error from the client ends the callback with that XID
- * (G-24). If there is no such callback, the error is dropped (RFC 8166 4.2.4). Returns false if the
- * error is to be dropped. In version 2 it always is: an error that answers a callback does not come
- * here, but has the verdict BACKWARD_REPLY.
+ * (G-24). If there is no such callback, the error is dropped (RFC 8166 4.2.4). In version 2, an
+ * error that answers a callback has another verdict (BACKWARD_REPLY), so each error that comes here
+ * is dropped. Returns false if the error is to be dropped.
  */
 static bool svc_rdma_give_v1_error(struct svc_rdma_call *call)
 {
@@ -253,7 +253,8 @@ static enum rpcrdma_verdict svc_rdma_decode(struct svc_rdma_call *call)
 }
 
 /* Fault injection: a test may ask for a Call of version 2 to be answered with an error
- * (version-two 5.3.3). Returns the verdict that leads to this error.
+ * (version-two 5.3.3). Returns the verdict that leads to this error, or RPCRDMA_OK if no error is
+ * wanted.
  */
 static enum rpcrdma_verdict svc_rdma_fail(const struct svc_rdma_call *call)
 {
@@ -454,9 +455,7 @@ static struct svc_rdma_call *svc_rdma_take_call(struct svc_rdma_call *call,
  * broken group waits in a queue, and later the error that refuses it may wait for send queue slots.
  * The Receives of the group have been given back already, so their number does not limit how many
  * groups and errors wait. Therefore this function ends the connection if too many wait
- * (svc_rdma_is_flooded()).
- *
- * This function is called once for each broken group.
+ * (svc_rdma_is_flooded()). It also does so if there is no memory for the svc_rdma_call.
  *
  * Context: softirq or completion workqueue.
  *
@@ -508,7 +507,7 @@ static void svc_rdma_reap_sends(struct svc_rdma_xprt *sx)
  * @rqstp: thread
  *
  * Context: process; sleeps.
- * Return: bytes of the Call in rq_arg; 0 if there is no Call to execute yet.
+ * Return: number of bytes of the Call in rq_arg; 0 if there is no Call to execute.
  */
 int svc_rdma_recvfrom(struct svc_rqst *rqstp)
 {
@@ -548,8 +547,8 @@ int svc_rdma_recvfrom(struct svc_rqst *rqstp)
 	 */
 	rqstp->rq_prot = IPPROTO_MAX;
 	svc_xprt_copy_addrs(rqstp, xprt);
-	/* The port of an RDMA connection says nothing about the client, and clients do not use
-	 * privileged ports. So treat each request as if its port were privileged.
+	/* The port of an RDMA connection says nothing about the client, and clients normally do
+	 * not use a privileged one. So treat each request as if its port were privileged.
 	 */
 	set_bit(RQ_SECURE, &rqstp->rq_flags);
 	return rqstp->rq_arg.len;

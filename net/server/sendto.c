@@ -52,8 +52,8 @@ module_param_named(reply_short, svc_rdma_reply_short, bool, 0644);
 MODULE_PARM_DESC(reply_short,
 		 "Server: reply inline when that fits, though a Reply chunk is offered");
 
-/* Encode the Reply and add its RDMA Writes. Returns the number of bytes to send, or a negative
- * errno.
+/* Encode the Reply and add its RDMA Writes. Returns the number of bytes to send (in a group, with
+ * the first Send), or a negative errno.
  */
 static int svc_rdma_reply_encode(struct svc_rdma_send *send,
 				 struct svc_rdma_call *call,
@@ -192,8 +192,9 @@ static int svc_rdma_reply_build(struct svc_rdma_send *send,
 	svc_rdma_reply_plan(send, call, &answer);
 	if (answer.an_form == RPCRDMA_ANSWER_ERROR) {
 		/* The client is asked for a larger Reply chunk only if the body does
-		 * not fit the chunk. A larger chunk does not help if it is the header
-		 * that does not fit a Send (version-two 5.3.3).
+		 * not fit the chunk. (A Reply chunk that was not offered has 0 bytes.)
+		 * A larger chunk does not help if it is the header that does not fit a
+		 * Send (version-two 5.3.3).
 		 */
 		call->sc_error.er_code = RPCRDMA2_ERR_SYSTEM;
 		if (answer.an_body > call->sc_hdr.hd_lists.ls_reply.ck_length) {

@@ -4,10 +4,11 @@
  * contexts that nobody uses (server/send.c). A busy connection keeps up to 32 of them. Posted
  * Receives are not among this memory, because no verb takes them back (G-39).
  *
- * - Every %SVC_RDMA_TRIM_TIME, the contexts that no Send has needed since the last time are freed,
- *   except %SVC_RDMA_TRIM_KEEP of each connection. So when a client has been silent for two such
- *   periods, its connection has no more idle contexts than these. The account of the connection is
- *   brought up to date, too (svc_rdma_budget_recount()).
+ * - svc_rdma_trim_work() runs every %SVC_RDMA_TRIM_TIME, or later if the processor is idle then. It
+ *   frees the contexts that no Send has needed since its last run, except %SVC_RDMA_TRIM_KEEP of
+ *   each connection. So while a client is silent, the second run leaves its connection no more idle
+ *   contexts than these. The work also brings the account of each connection up to date
+ *   (svc_rdma_budget_recount()).
  * - If the machine is short of memory, the shrinker frees idle contexts at once. It also leaves
  *   %SVC_RDMA_TRIM_KEEP of each connection, because callbacks, which do not wait for memory, may
  *   need them then.
@@ -24,7 +25,7 @@
 
 #include "svc_rdma.h"
 
-/* Time in jiffies between two runs of svc_rdma_trim_work() */
+/* Minimum time in jiffies between two runs of svc_rdma_trim_work() */
 #define SVC_RDMA_TRIM_TIME	(10 * HZ)
 /* Number of idle Send contexts that this file leaves to each connection */
 #define SVC_RDMA_TRIM_KEEP	2u
@@ -37,7 +38,9 @@ static struct shrinker *svc_rdma_shrinker;
 static void svc_rdma_trim_work(struct work_struct *work);
 static DECLARE_DEFERRABLE_WORK(svc_rdma_trim_dwork, svc_rdma_trim_work);
 
-/* The work is queued while there are connections. */
+/* Queues svc_rdma_trim_work(), unless it is queued already. Called when a connection joins the
+ * list, and by the work itself as long as the list has connections.
+ */
 static void svc_rdma_trim_later(void)
 {
 	lockdep_assert_held(&svc_rdma_trim_mutex);
@@ -73,7 +76,9 @@ static u32 svc_rdma_trim_count(struct svc_rdma_xprt *sx)
 	return idle - min(idle, SVC_RDMA_TRIM_KEEP);
 }
 
-/* Returns the number of idle Sends that can be freed. The kernel takes it as an estimate. */
+/* Returns the number of idle Send contexts that can be freed: SHRINK_EMPTY if there are none, and 0
+ * if the mutex is held. The kernel takes the number as an estimate.
+ */
 static unsigned long svc_rdma_shrink_count(struct shrinker *shrinker,
 					   struct shrink_control *sc)
 {

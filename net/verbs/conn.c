@@ -8,11 +8,11 @@
  *
  * A client opens a connection by rpcrdma_conn_resolve(), rpcrdma_conn_create_qp(),
  * rpcrdma_recv_pool_limit(), rpcrdma_recv_pool_grow_gfp() and rpcrdma_conn_connect(), in this
- * order. A server calls rpcrdma_conn_adopt() from its listener's event handler, then
- * rpcrdma_conn_create_qp(), rpcrdma_recv_pool_limit(), rpcrdma_recv_pool_grow() and
- * rpcrdma_conn_accept(). Both end a connection by rpcrdma_conn_drain(),
- * rpcrdma_conn_destroy_queues() and rpcrdma_conn_close(). These three functions may be called
- * at any stage, also after a step has failed.
+ * order. (A connection that only tests a path needs no Receives: see client/home.c.) A server calls
+ * rpcrdma_conn_adopt() from its listener's event handler, then rpcrdma_conn_create_qp(),
+ * rpcrdma_recv_pool_limit(), rpcrdma_recv_pool_grow() and rpcrdma_conn_accept(). Both end a
+ * connection by rpcrdma_conn_drain(), rpcrdma_conn_destroy_queues() and rpcrdma_conn_close(). These
+ * three functions may be called at any stage, also after a step has failed.
  *
  * The state, and the gate in front of the send queue, are in verbs/conn_state.c.
  *
@@ -128,8 +128,8 @@ static int rpcrdma_conn_refusal(const struct rpcrdma_conn *conn,
 						       -ECONNREFUSED;
 }
 
-/* sunrpc keeps trying to reach a peer that does not answer. But if no network leads to the peer
- * (-ENETUNREACH), sunrpc may end the RPCs, depending on the options of the mount. So the two
+/* sunrpc normally keeps trying to reach a peer that does not answer. But if no network leads to the
+ * peer (-ENETUNREACH), sunrpc may end the RPCs, depending on the options of the mount. So the two
  * cases have different errors.
  */
 static int rpcrdma_conn_no_way(const struct rdma_cm_event *event)
@@ -204,11 +204,11 @@ static int rpcrdma_conn_cm_event(struct rdma_cm_id *id,
 }
 
 /* Starts resolving the address of the peer. The CM uses the type of service and the ACK timeout
- * when it resolves the route, so they are set before. If @path names an interface but no source
+ * when it resolves the route, so they are set first. If @path names an interface but no source
  * address, the CM takes a route through that interface, and the source address of the route.
  *
- * The CM returns -EADDRNOTAVAIL in two cases: this host does not have the source address, or no
- * local port is free. If @path names no source address, it is the second case, and this function
+ * The CM returns -EADDRNOTAVAIL if this host does not have the source address, but also if no local
+ * port is free. If @path names no source address, the first cause is impossible, and this function
  * returns -EADDRINUSE.
  */
 static int rpcrdma_conn_resolve_addr(struct rdma_cm_id *id,
@@ -462,7 +462,7 @@ static void rpcrdma_conn_set_param(struct rdma_conn_param *param,
 
 /**
  * rpcrdma_conn_connect - connect to the resolved peer
- * @conn: connection with queues and posted Receives
+ * @conn: connection with queues; its Receives are posted, unless it is closed without being used
  * @ours: private data to send to the peer (RFC 8797)
  * @timeout: jiffies to wait for an answer
  *

@@ -40,7 +40,7 @@ static u32 rpcrdma_fail_hash(const struct page *page)
  * @data: data in the page
  *
  * The reference is dropped when a test reads the file server_kept, or when the module is
- * unloaded. Nothing happens if fa_keep references are held already.
+ * unloaded. Nothing happens if fa_keep references, or %RPCRDMA_FAIL_KEEP_MAX, are held already.
  *
  * Context: process; sleeps.
  */
@@ -138,7 +138,7 @@ static void rpcrdma_fail_server_files(struct dentry *dir)
 }
 
 /**
- * rpcrdma_fail_create_files - create a file for each knob
+ * rpcrdma_fail_create_files - create a file for each knob, and the file server_kept
  * @dir: directory of the module in debugfs; the files are removed with it
  *
  * Context: module load.
@@ -155,7 +155,7 @@ void rpcrdma_fail_create_files(struct dentry *dir)
  *
  * The files have been removed already, with their directory.
  *
- * Context: module unload.
+ * Context: module unload, or failed load.
  */
 void rpcrdma_fail_remove_files(void)
 {

@@ -8,8 +8,8 @@
  * this file, and in wire/v2_error.c. RDMA_MSG and RDMA_NOMSG have the same numbers in all
  * versions. This file uses their version 1 names. RDMA2_RTX_MSG is judged like RDMA_MSG.
  *
- * A Call or a Reply that breaks a rule is not sent. If a peer sends one, the verdict says which
- * rule it breaks. This file keeps no state.
+ * A Call or a Reply that breaks a rule is not sent. If a peer sends one, the verdict says what is
+ * wrong with it. This file keeps no state.
  *
  * See RFC 8166 3.4, 3.5, 4.3.
  */
@@ -20,7 +20,7 @@
 
 #include "xdr.h"
 
-/* The shortest RPC message that is possible: XID and msg_type */
+/* Every RPC message begins with these 8 bytes: XID and msg_type (its direction) */
 #define RPCRDMA_RPC_MIN		8u
 
 /**
@@ -128,7 +128,7 @@ u32 rpcrdma_form_reply_len(const struct rpcrdma_lists *lists)
  * @reply: the Reply
  *
  * Context: any.
- * Return: false if @reply claims more than the Call offered, or its form does not agree
+ * Return: false if @reply claims more than the Call offered, or its ro_proc does not agree
  *	with its use of the Reply chunk (RFC 8166 3.5.3, 4.3.3).
  */
 bool rpcrdma_form_reply_valid(const struct rpcrdma_reply_out *reply)
@@ -200,7 +200,8 @@ bool rpcrdma_form_get_fixed(struct rpcrdma_xdr_in *in, struct rpcrdma_hdr *hdr)
  * @buf: the message
  * @len: length of the message in bytes
  * @offset: where the lists begin
- * @hdr: OUT: the lists, and where the RPC message begins
+ * @hdr: OUT: the lists; where the RPC message begins, and how many bytes of it there are; its XID
+ *	and direction, if these bytes contain them
  *
  * Context: any. The work is bounded by @len and the limits in wire.h (G-32).
  * Return: the verdict of rpcrdma_wire_decode_lists().
