@@ -89,7 +89,7 @@ int xprt_rdma_req_reserve(struct xprt_rdma *xr)
  * xprt_rdma_req_destroy - free a slot
  * @req: slot that is not in use, and has no registered memory
  *
- * Context: any.
+ * Context: process or completion workqueue.
  */
 void xprt_rdma_req_destroy(struct xprt_rdma_req *req)
 {

@@ -2,9 +2,10 @@
 /*
  * Groups: one RPC message in one or several transmissions (Sends). rtx.h explains the terms.
  *
- * A sender posts all transmissions of a group back to back, and its peer receives them in
- * this order or not at all. So a receiver has at most one group at a time. It assembles the group;
- * or, if the group is broken, it waits until the rest of the group has arrived.
+ * A sender posts the transmissions of a group in order, and posts no other Send between them. Its
+ * peer receives them in this order or not at all. So a receiver has at most one group at a time.
+ * It assembles the group; or, if the group is broken, it waits until the rest of the group has
+ * arrived.
  *
  * This file only computes with numbers, and holds no Receive. The caller reports each message
  * that arrives (an arrival). If the arrival is a transmission of a group, the caller passes its
