@@ -51,7 +51,7 @@ static const unsigned int rpcrdma_bc_requests_max = SVC_RDMA_BC_REQUESTS_MAX;
 	.extra2		= (void *)&(max),				\
 }
 
-/* Value of each counter when its sysctl was last written */
+/* Value of a counter when its sysctl was last written; 0 if it never was, or there is no sysctl */
 static u64 rpcrdma_stat_base[RPCRDMA_CNT_MAX];
 
 /* Shows a counter of the server under the name that the in-tree module has for it. Writing any

@@ -30,7 +30,9 @@
 /* Number of idle Send contexts that this file leaves to each connection */
 #define SVC_RDMA_TRIM_KEEP	2u
 
-/* Protects svc_rdma_trim_list, and sx_trim of all connections. sx_lock is taken inside it. */
+/* Protects svc_rdma_trim_list, and sx_trim of all connections. Other locks, such as
+ * sx_lock, are taken inside it.
+ */
 static DEFINE_MUTEX(svc_rdma_trim_mutex);
 static LIST_HEAD(svc_rdma_trim_list);
 static struct shrinker *svc_rdma_shrinker;

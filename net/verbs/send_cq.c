@@ -23,7 +23,8 @@
  * - while a waiter is in line for slots;
  * - while the owner waits for any completion (ops->awaits());
  * - while the connection is down: rpcrdma_conn_drain() waits until the queues are empty;
- * - always, until the owner calls rpcrdma_send_cq_relax().
+ * - until the owner first calls rpcrdma_send_cq_relax(): up to then, every completion counts as
+ *   awaited.
  *
  * When the second or the third of these times begins, rpcrdma_send_cq_watch() is called. For the
  * fourth, rpcrdma_conn_drain() calls it.
