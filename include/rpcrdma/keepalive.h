@@ -36,10 +36,10 @@ extern unsigned int rpcrdma_progress_timeout;
  *	context, without a lock
  * @al_probed: time in jiffies when the latest probe was posted; used by @al_work only
  * @al_sent: ktime_get() just before the latest probe was posted; read when the probe completes
- * @al_overdue: the probe has not completed within @al_wait, and @al_work has allowed it
- *	%RPCRDMA_KEEPALIVE_GRACE (verbs/keepalive.c) more; used by @al_work only
- * @al_stalled: the owner's work requests have made no progress for @al_limit, and @al_work has
- *	allowed them %RPCRDMA_KEEPALIVE_GRACE more; used by @al_work only
+ * @al_grace: if the probe has not completed within @al_wait: time in jiffies until which @al_work
+ *	still waits for it (%RPCRDMA_KEEPALIVE_GRACE in verbs/keepalive.c); otherwise 0
+ * @al_work_grace: the same for the owner's work requests, if they have made no progress for
+ *	@al_limit
  * @al_started: rpcrdma_keepalive_start() was called; under the handler lock of the CM id
  * @al_busy: a probe is posted; set by @al_work, cleared by the probe's completion
  */
@@ -52,9 +52,9 @@ struct rpcrdma_keepalive {
 	unsigned long		al_limit;
 	unsigned long		al_heard;
 	unsigned long		al_probed;
+	unsigned long		al_grace;
+	unsigned long		al_work_grace;
 	ktime_t			al_sent;
-	bool			al_overdue;
-	bool			al_stalled;
 	bool			al_started;
 	bool			al_busy;
 };
@@ -81,5 +81,11 @@ static inline void rpcrdma_keepalive_heard(struct rpcrdma_keepalive *al)
 void rpcrdma_keepalive_init(struct rpcrdma_conn *conn);
 void rpcrdma_keepalive_start(struct rpcrdma_conn *conn);
 void rpcrdma_keepalive_stop(struct rpcrdma_conn *conn);
+
+/* Global only for tests */
+#if IS_ENABLED(CONFIG_KUNIT)
+bool rpcrdma_keepalive_is_over(unsigned long now, unsigned long *next,
+			       unsigned long *grace);
+#endif
 
 #endif /* RPCRDMA_KEEPALIVE_H */

@@ -99,11 +99,12 @@ static void rpcrdma_conn_hear_peer(struct rpcrdma_conn *conn,
 }
 
 /* On iWARP, the end that connects has asked for permission to issue one RDMA Read, which is
- * the keepalive's probe. This function finds out whether the peer has permitted it. A peer that
- * negotiates answers 0 or 1. Some iWARP providers report the answer in initiator_depth, others in
+ * the keepalive's probe. This function finds out whether the peer has permitted it. Most peers
+ * answer 0 or 1. Some iWARP providers report the answer in initiator_depth, others in
  * responder_resources. The other member has a number for the server's RDMA Reads, which is not 0.
- * So the smaller number is the answer. If both are above 1, nothing was negotiated, because the
- * connection uses MPA revision 1, and the probe counts as not permitted.
+ * So the smaller number is the answer. If both are above 1, the probe counts as not permitted:
+ * the connection may use MPA revision 1, in which nothing is negotiated. (A server with irdma
+ * answers more than 1, too, and a client with siw passes that on.)
  */
 static void rpcrdma_conn_hear_ord(struct rpcrdma_conn *conn,
 				  const struct rdma_conn_param *param)

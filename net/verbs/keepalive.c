@@ -34,6 +34,7 @@
  * and without probes. Only the server has an ops->waiting(), so a client's work requests are not
  * checked.
  */
+#include <kunit/visibility.h>
 #include <rpcrdma/conn.h>
 #include <rpcrdma/counters.h>
 #include <rpcrdma/keepalive.h>
@@ -115,7 +116,7 @@ static int rpcrdma_keepalive_probe(struct rpcrdma_conn *conn)
 	rpcrdma_count(keepalive_probes);
 	trace_rpcrdma_probe(conn, jiffies - READ_ONCE(al->al_heard));
 	al->al_probed = jiffies;
-	al->al_overdue = false;
+	al->al_grace = 0;
 	/* Set this now: the probe may complete while cn_cq is being freed, so its handler must not
 	 * use cn_cq.
 	 */
@@ -146,24 +147,24 @@ static unsigned long rpcrdma_keepalive_deadline(struct rpcrdma_conn *conn)
 
 /* Returns true if an answer or a completion that was due at the time *@next is too late. The
  * cause may be this machine: after a suspend, it may not have processed the answer yet. So when
- * this function first finds that *@next has passed, it sets *@overdue, allows
- * RPCRDMA_KEEPALIVE_GRACE more, and returns false. (The extra time is shorter if the work item runs
- * earlier, because its other check is due.) If this returns false, *@next is the time of the next
- * check.
+ * this function first finds that *@next has passed, it sets *@grace to a time
+ * %RPCRDMA_KEEPALIVE_GRACE later, and returns false until then. *@grace is 0 while nothing is
+ * overdue. If this returns false, *@next is the time of the next check.
  */
-static bool rpcrdma_keepalive_is_over(unsigned long now, unsigned long *next,
-				      bool *overdue)
+VISIBLE_IF_KUNIT bool rpcrdma_keepalive_is_over(unsigned long now,
+						unsigned long *next,
+						unsigned long *grace)
 {
 	if (time_before(now, *next)) {
-		*overdue = false;
+		*grace = 0;
 		return false;
 	}
-	if (*overdue)
-		return true;
-	*overdue = true;
-	*next = now + RPCRDMA_KEEPALIVE_GRACE;
-	return false;
+	if (!*grace)
+		*grace = now + RPCRDMA_KEEPALIVE_GRACE ?: 1;
+	*next = *grace;
+	return !time_before(now, *grace);
 }
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_keepalive_is_over);
 
 /* Checks that the peer is alive. Returns false if the connection is down. Otherwise *@next is
  * set to the time of the next check.
@@ -178,7 +179,7 @@ static bool rpcrdma_keepalive_check_peer(struct rpcrdma_conn *conn,
 	 */
 	if (smp_load_acquire(&al->al_busy)) {
 		*next = rpcrdma_keepalive_deadline(conn);
-		if (!rpcrdma_keepalive_is_over(now, next, &al->al_overdue))
+		if (!rpcrdma_keepalive_is_over(now, next, &al->al_grace))
 			return true;
 		rpcrdma_count(keepalive_failures);
 		trace_rpcrdma_peer_dead(conn, -ETIMEDOUT);
@@ -205,7 +206,7 @@ static bool rpcrdma_keepalive_check_work(struct rpcrdma_conn *conn,
 	if (!conn->cn_ops->waiting(conn, &posted, &since))
 		since = now;
 	*next = since + al->al_limit;
-	if (!rpcrdma_keepalive_is_over(now, next, &al->al_stalled))
+	if (!rpcrdma_keepalive_is_over(now, next, &al->al_work_grace))
 		return true;
 	rpcrdma_count(progress_failures);
 	trace_rpcrdma_no_progress(conn, -ETIMEDOUT);

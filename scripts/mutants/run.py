@@ -39,7 +39,7 @@ CC = ["gcc", "-std=gnu11", f"-I{TOP}/scripts/mutants/include", f"-I{TOP}/scripts
 FLAGS = {"plain": ["-O0"], "checked": ["-O0", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]}
 # Tests of other rooms, and tests that need the kernel
 NOT_PURE = {"rpcrdma_buf_kunit.c", "rpcrdma_conn_kunit.c", "rpcrdma_counters_kunit.c", "rpcrdma_gather_kunit.c",
-            "rpcrdma_msg_kunit.c",
+            "rpcrdma_keepalive_kunit.c", "rpcrdma_msg_kunit.c",
             "rpcrdma_sq_kunit.c", "svc_rdma_group_kunit.c", "svc_rdma_read_kunit.c", "svc_rdma_stock_kunit.c",
             "xprt_rdma_foreign_kunit.c", "xprt_rdma_reply_kunit.c", "xprt_rdma_transport_kunit.c"}
 # Limit for a run of all tests. Without a change in the source, they need a thirtieth of this time.
