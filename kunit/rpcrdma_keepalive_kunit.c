@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Unit tests of net/verbs/keepalive.c: how long something that is overdue is still waited for. */
+/* Unit tests of include/rpcrdma/keepalive.h: how long something that is overdue is still waited for. */
 
 #include <kunit/test.h>
-#include <kunit/visibility.h>
 #include <linux/jiffies.h>
 
 #include <rpcrdma/keepalive.h>

@@ -22,6 +22,9 @@ extern unsigned int rpcrdma_keepalive_time;
 extern unsigned int rpcrdma_keepalive_timeout;
 extern unsigned int rpcrdma_progress_timeout;
 
+/* Extra time in jiffies for something that is overdue, see rpcrdma_keepalive_is_over() */
+#define RPCRDMA_KEEPALIVE_GRACE	HZ
+
 /**
  * struct rpcrdma_keepalive - the keepalive of one connection
  * @al_work: work that checks the peer; disabled before the queues are drained
@@ -37,7 +40,7 @@ extern unsigned int rpcrdma_progress_timeout;
  * @al_probed: time in jiffies when the latest probe was posted; used by @al_work only
  * @al_sent: ktime_get() just before the latest probe was posted; read when the probe completes
  * @al_grace: if the probe has not completed within @al_wait: time in jiffies until which @al_work
- *	still waits for it (%RPCRDMA_KEEPALIVE_GRACE in verbs/keepalive.c); otherwise 0
+ *	still waits for it (%RPCRDMA_KEEPALIVE_GRACE); otherwise 0
  * @al_work_grace: the same for the owner's work requests, if they have made no progress for
  *	@al_limit
  * @al_started: rpcrdma_keepalive_start() was called; under the handler lock of the CM id
@@ -66,6 +69,26 @@ static inline unsigned long rpcrdma_keepalive_later(unsigned long a,
 	return time_after(a, b) ? a : b;
 }
 
+/* Returns true if an answer or a completion that was due at the time *@next is too late. The
+ * cause may be this machine: after a suspend, it may not have processed the answer yet. So when
+ * this function first finds that *@next has passed, it sets *@grace to a time
+ * %RPCRDMA_KEEPALIVE_GRACE later, and returns false until then. *@grace is 0 while nothing is
+ * overdue. If this returns false, *@next is the time of the next check.
+ */
+static inline bool rpcrdma_keepalive_is_over(unsigned long now,
+					     unsigned long *next,
+					     unsigned long *grace)
+{
+	if (time_before(now, *next)) {
+		*grace = 0;
+		return false;
+	}
+	if (!*grace)
+		*grace = now + RPCRDMA_KEEPALIVE_GRACE ?: 1;
+	*next = *grace;
+	return !time_before(now, *grace);
+}
+
 /* Called when something has happened that only a living peer can have caused, such as the arrival
  * of a message; and when the keepalive starts.
  */
@@ -81,11 +104,5 @@ static inline void rpcrdma_keepalive_heard(struct rpcrdma_keepalive *al)
 void rpcrdma_keepalive_init(struct rpcrdma_conn *conn);
 void rpcrdma_keepalive_start(struct rpcrdma_conn *conn);
 void rpcrdma_keepalive_stop(struct rpcrdma_conn *conn);
-
-/* Global only for tests */
-#if IS_ENABLED(CONFIG_KUNIT)
-bool rpcrdma_keepalive_is_over(unsigned long now, unsigned long *next,
-			       unsigned long *grace);
-#endif
 
 #endif /* RPCRDMA_KEEPALIVE_H */

@@ -36,8 +36,8 @@ rpcrdma_negotiate_error(const struct rpcrdma_hdr *hdr)
  * A peer that refuses our CONNPROP with an error of version 2 other than ERR_VERS speaks version 2,
  * but this answer has no properties. So the defaults apply, unless the peer has announced its
  * properties before (G-17). The same holds if the answer is a CONNPROP with bad properties; the
- * credits of that answer are still valid, see rpcrdma2_is_grant(). A truncated error is still an error (G-14). If an ERR_VERS lacks its range
- * of versions, version 1 is tried.
+ * credits of that answer are still valid, see rpcrdma2_is_grant(). A truncated error is still an
+ * error (G-14). If an ERR_VERS lacks its range of versions, version 1 is tried.
  *
  * Context: any.
  * Return: how to go on.

@@ -34,7 +34,6 @@
  * and without probes. Only the server has an ops->waiting(), so a client's work requests are not
  * checked.
  */
-#include <kunit/visibility.h>
 #include <rpcrdma/conn.h>
 #include <rpcrdma/counters.h>
 #include <rpcrdma/keepalive.h>
@@ -58,9 +57,6 @@ rpcrdma_param_range(progress_timeout, rpcrdma_progress_timeout, 0,
 		    RPCRDMA_KEEPALIVE_MAX);
 MODULE_PARM_DESC(progress_timeout,
 		 "Server: seconds in which something of what was posted has to complete, 0: for ever");
-
-/* Extra time for an answer or completion that is late, see rpcrdma_keepalive_is_over() */
-#define RPCRDMA_KEEPALIVE_GRACE	HZ
 
 static struct rpcrdma_conn *rpcrdma_keepalive_conn(struct rpcrdma_keepalive *al)
 {
@@ -144,27 +140,6 @@ static unsigned long rpcrdma_keepalive_deadline(struct rpcrdma_conn *conn)
 		since = rpcrdma_keepalive_later(since, moved);
 	return since + al->al_wait;
 }
-
-/* Returns true if an answer or a completion that was due at the time *@next is too late. The
- * cause may be this machine: after a suspend, it may not have processed the answer yet. So when
- * this function first finds that *@next has passed, it sets *@grace to a time
- * %RPCRDMA_KEEPALIVE_GRACE later, and returns false until then. *@grace is 0 while nothing is
- * overdue. If this returns false, *@next is the time of the next check.
- */
-VISIBLE_IF_KUNIT bool rpcrdma_keepalive_is_over(unsigned long now,
-						unsigned long *next,
-						unsigned long *grace)
-{
-	if (time_before(now, *next)) {
-		*grace = 0;
-		return false;
-	}
-	if (!*grace)
-		*grace = now + RPCRDMA_KEEPALIVE_GRACE ?: 1;
-	*next = *grace;
-	return !time_before(now, *grace);
-}
-EXPORT_SYMBOL_IF_KUNIT(rpcrdma_keepalive_is_over);
 
 /* Checks that the peer is alive. Returns false if the connection is down. Otherwise *@next is
  * set to the time of the next check.

@@ -286,8 +286,8 @@ rpcrdma1_judge_reply(const struct rpcrdma_hdr *hdr)
  * %RPCRDMA_OK is also returned for a valid RDMA_ERROR: look at @hd_proc. For a
  * %RPCRDMA_BACKWARD_CALL, only the layout and the direction have been checked. The caller has to
  * check that its lists are empty (RFC 8167 5.3; G-24), and that header and RPC message have the
- * same XID (RFC 8166 4.5.2). rpcrdma_lists_check_reply() compares the lists of a Reply with what its
- * Call has offered.
+ * same XID (RFC 8166 4.5.2). rpcrdma_lists_check_reply() compares the lists of a Reply with what
+ * its Call has offered.
  *
  * Context: any. The work is bounded by @len and the limits in wire.h (G-32).
  * Return: a verdict.
