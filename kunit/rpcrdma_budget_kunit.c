@@ -11,7 +11,7 @@
 #include "rpcrdma_kunit.h"
 
 #define BUDGET_ACCOUNTS	64u
-/* With this limit, no share is rounded if there are 1 to 7 clients, or 64. */
+/* With this limit, no share is rounded if 1 to 7 clients are known, or 64. */
 #define BUDGET_LIMIT	(4096ull * 3 * 5 * 7 * 64)
 /* What all accounts of a new budget (rpcrdma_budget_make_each()) together may borrow, and the half
  * of it that is divided into shares
@@ -20,7 +20,7 @@
 #define BUDGET_SHARES	(BUDGET_LOANS / 2)
 /* What may be borrowed beyond shares */
 #define BUDGET_BEYOND	(BUDGET_LOANS / 8 * 3)
-/* Number of bytes that a new connection holds */
+/* Number of bytes that each open account of a new budget holds */
 #define BUDGET_IDLE	1200u
 
 struct rpcrdma_budget_fixture {
@@ -237,7 +237,7 @@ static void rpcrdma_budget_alone(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_account_room(&fx->bz_budget, account), 1);
 }
 
-/* The memory of an unknown client leaves less to borrow. The known clients divide the rest. */
+/* The memory that an unknown client holds reduces what known clients can borrow. */
 static void rpcrdma_budget_exhausted(struct kunit *test)
 {
 	struct rpcrdma_budget_fixture *fx = rpcrdma_budget_make(test, 3, 2);
@@ -261,8 +261,9 @@ static void rpcrdma_budget_exhausted(struct kunit *test)
 	rpcrdma_budget_check(test, fx);
 }
 
-/* If a connection frees some of the memory with which it began, all can borrow this memory. If the
- * same connection takes the memory again, it has borrowed it.
+/* If the connection on which a client first became known frees some of the memory with which it
+ * began, this memory can be borrowed. If the connection takes the memory again, the memory counts
+ * as borrowed.
  */
 static void rpcrdma_budget_base(struct kunit *test)
 {
@@ -378,7 +379,7 @@ static void rpcrdma_budget_connections(struct kunit *test)
 	for (client = 0; client < 3; client++)
 		for (i = 0; i < conns[client]; i++)
 			has[client] += rpcrdma_budget_borrow(fx, n++, U64_MAX);
-	/* The first two clients may get a few bytes less than the limits of a client, because the
+	/* The first two clients may get a few bytes less than a client may borrow, because the
 	 * equal parts of their connections are rounded down.
 	 */
 	KUNIT_EXPECT_LE(test, has[0], BUDGET_SHARES / 3 + BUDGET_BEYOND / 2);
@@ -392,7 +393,7 @@ static void rpcrdma_budget_connections(struct kunit *test)
 		KUNIT_EXPECT_LE(test, fx->bz_accounts[0].ba_held,
 				fx->bz_accounts[i].ba_held + 15);
 	rpcrdma_budget_check(test, fx);
-	/* A client keeps its share until its last connection is closed. */
+	/* A client keeps its share until the last connection on which it is known is closed. */
 	for (i = 0; i < 14; i++)
 		rpcrdma_account_close(&fx->bz_budget, &fx->bz_accounts[i]);
 	KUNIT_EXPECT_EQ(test, fx->bz_budget.bg_known, 3);
@@ -401,8 +402,8 @@ static void rpcrdma_budget_connections(struct kunit *test)
 	rpcrdma_budget_check(test, fx);
 }
 
-/* If one connection of a client has all that the client may have, and the client then opens three
- * more, each connection has about a quarter in the end.
+/* If one connection of a client has borrowed all that the client may borrow, and the client then
+ * opens three more, each connection has about a quarter of it in the end.
  */
 /* Covers: G-39 */
 static void rpcrdma_budget_parts(struct kunit *test)
@@ -466,9 +467,9 @@ static void rpcrdma_budget_half_known(struct kunit *test)
 	rpcrdma_budget_check(test, fx);
 }
 
-/* The memory with which the first connection of a client begins does not count as borrowed. That
- * of its other connections does. So the shares of others do not shrink when a client opens many
- * connections.
+/* If a connection is the first on which its client becomes known, the memory with which it began
+ * does not count as borrowed. The memory of the client's other connections does, once the client is
+ * known on them. So the shares of others are then as large as if the client had one connection.
  */
 /* Covers: G-39 */
 static void rpcrdma_budget_many(struct kunit *test)

@@ -104,7 +104,7 @@ static void rpcrdma_credit_error_opens_nothing(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, win.wn_opened);
 	KUNIT_EXPECT_EQ(test, rpcrdma_window_room(&win, 0), 1);
 
-	/* A grant of 1 opens the window, though the grant does not change */
+	/* A grant of 1 opens the window, though the number of granted credits stays the same */
 	KUNIT_EXPECT_FALSE(test, rpcrdma_window_grant(&win, 1));
 	KUNIT_EXPECT_TRUE(test, win.wn_opened);
 	KUNIT_EXPECT_TRUE(test, rpcrdma_window_grant_error(&win, 64));

@@ -21,7 +21,9 @@ static u32 rpcrdma_grant_wait(struct rpcrdma_grant *grant)
 	return calls;
 }
 
-/* Credits come back as soon as the Calls that arrive have taken more than twice the old grant. */
+/* Once all messages with the old grant are posted, credits come back as soon as the Calls that then
+ * arrive have taken more than twice the old grant.
+ */
 /* Covers: V1-CRD-09 G-39 */
 static void rpcrdma_grant_lowers(struct kunit *test)
 {
@@ -48,7 +50,9 @@ static void rpcrdma_grant_lowers(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, grant.gn_bound, 1);
 }
 
-/* The grant is not lowered if the new number is not smaller, or while credits are taken back. */
+/* The grant is not lowered if the new number is not smaller than the old one, or while credits are
+ * being taken back.
+ */
 static void rpcrdma_grant_refuses(struct kunit *test)
 {
 	struct rpcrdma_grant grant;
@@ -65,7 +69,7 @@ static void rpcrdma_grant_refuses(struct kunit *test)
 }
 
 /* Messages that were made before the grant was lowered, and are not posted yet, grant the old
- * number. So no Call counts until all of them are posted.
+ * number. So no Call counts until each of them is posted or dropped.
  */
 /* Covers: V1-CRD-09 G-39 */
 static void rpcrdma_grant_awaits_messages(struct kunit *test)
@@ -120,7 +124,7 @@ static void rpcrdma_grant_raises(struct kunit *test)
 	rpcrdma_grant_raise(&grant, 4);
 	KUNIT_EXPECT_FALSE(test, rpcrdma_grant_arrived(&grant, 100));
 	KUNIT_EXPECT_EQ(test, grant.gn_bound, 4);
-	/* If the grant is lowered again, Calls are counted from the beginning. */
+	/* If the grant is lowered again, the credits that Calls take are counted from 0 again. */
 	KUNIT_EXPECT_TRUE(test, rpcrdma_grant_lower(&grant, 3));
 	KUNIT_EXPECT_EQ(test, rpcrdma_grant_wait(&grant), 9);
 	rpcrdma_grant_raise(&grant, 100);
@@ -141,22 +145,22 @@ struct rpcrdma_grant_model {
 	 */
 	u32			gm_posted;
 	u32			gm_queued;
-	/* number of Receives that are too many: a thread that is done with one does not post it */
+	/* number of Receives to remove: a thread removes one instead of posting it again */
 	u32			gm_excess;
 	/* Replies that are being made: their number, ages and grants */
 	u32			gm_making;
 	u8			gm_age[GRANT_QUEUE];
 	u32			gm_says[GRANT_QUEUE];
-	/* Replies whose Sends have not completed: their number and ages */
+	/* Posted Replies whose Sends have not completed: their number and ages */
 	u32			gm_sending;
 	u8			gm_sent_age[GRANT_QUEUE];
-	/* Replies that have not arrived: their number, and their grants, beginning with the oldest
-	 * Reply. gm_calls is the number of Calls that have not arrived.
+	/* Posted Replies that have not arrived: their number, and their grants, beginning with the
+	 * Reply that was posted first. gm_calls is the number of Calls that have not arrived.
 	 */
 	u32			gm_replies;
 	u32			gm_reply[GRANT_QUEUE];
 	u32			gm_calls;
-	/* the requester */
+	/* The requester: its grant, and its unanswered Calls. gm_lost: the connection has ended. */
 	u32			gm_granted;
 	u32			gm_in_flight;
 	bool			gm_lost;
@@ -167,8 +171,8 @@ static u32 rpcrdma_grant_recvs(const struct rpcrdma_grant_model *gm)
 	return gm->gm_posted + gm->gm_queued + gm->gm_making;
 }
 
-/* If @credits is more than is granted, make Receives, and raise the grant. Otherwise begin to take
- * credits back, if that is possible now.
+/* If @credits is more than is granted, make the Receives that are missing, and raise the grant.
+ * Otherwise begin to take credits back, if that is possible now.
  */
 static void rpcrdma_grant_model_change(struct rpcrdma_grant_model *gm,
 				       u32 credits)
@@ -266,7 +270,7 @@ static void rpcrdma_grant_model_step(struct rpcrdma_grant_model *gm, u32 what,
 	}
 }
 
-/* Whatever part of the model is slow, each Call finds a Receive, and the requester never has a
+/* Whichever kind of step is rare, each Call finds a Receive, and the requester never has a
  * grant of more than gn_bound credits. Credits come back at least 20 times.
  */
 /* Covers: V1-CRD-09 V1-CRD-10 G-39 */

@@ -71,10 +71,10 @@ enum rpcrdma_vector_id {
 };
 
 /**
- * struct rpcrdma_vector - a message of vectors.h or vectors_rtx.h
- * @ve_data: its bytes
- * @ve_len: number of bytes
- * @ve_zeros: number of zero bytes that follow @ve_data in a message of vectors_rtx.h
+ * struct rpcrdma_vector - an array of vectors.h or vectors_rtx.h: a message, or private data
+ * @ve_data: the array
+ * @ve_len: number of bytes in the array
+ * @ve_zeros: number of zero bytes that follow the array in the message (see vectors_rtx.h)
  */
 struct rpcrdma_vector {
 	const u8	*ve_data;
@@ -91,7 +91,8 @@ extern const struct rpcrdma_vector rpcrdma_vectors[RPCRDMA_VEC_COUNT];
  * @kf_hdr: a decoded header, which is too large for the stack
  * @kf_lists: decoded lists, which are too large for the stack
  * @kf_buf: %RPCRDMA_KUNIT_BUF_LEN bytes to build a message in
- * @kf_len: number of bytes of the message in @kf_buf
+ * @kf_len: number of bytes of the message in @kf_buf. rpcrdma_kunit_word() adds to it. Some tests
+ *	keep the length in a variable of their own instead.
  */
 struct rpcrdma_kunit {
 	struct kunit		*kf_test;

@@ -216,9 +216,9 @@ static void rpcrdma_retry_remedies(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, rpcrdma_retry(&retry, hdr, param->args));
 }
 
-/* Whatever errors a server sends, an RPC is sent again at most six times. Its Write chunk does
- * not become larger than the upper layer's room (rg_write_max), and a limit on segments (ry_segs)
- * is lower than the number of segments that a Call had.
+/* Whatever errors a server sends, an RPC is sent again at most six times because of them. Its Write
+ * chunk does not become larger than the upper layer's room (rg_write_max). A limit on the segments
+ * of a chunk (ry_segs) is lower than the number of segments that a chunk of the Call had.
  */
 static void rpcrdma_retry_ends(struct kunit *test)
 {

@@ -17,7 +17,7 @@ static void rpcrdma_rtt_reply(struct rpcrdma_rtt *rtt, u64 ns)
 		rpcrdma_rtt_heard(rtt, ns / USEC);
 }
 
-/* The first estimate is the time that connecting took, but at least 1 us, and at most
+/* A client's first estimate is the time that connecting took, but at least 1 us, and at most
  * RPCRDMA_RTT_MAX us.
  */
 static void rpcrdma_rtt_begins_with_connecting(struct kunit *test)
@@ -59,7 +59,9 @@ static void rpcrdma_rtt_slow_server(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rtt.rt_us, 30);
 	for (i = 0; i < 100000; i++) {
 		rpcrdma_rtt_reply(&rtt, (30 + i) * USEC);
-		/* rpcrdma_rtt_asks() is true only for an answer quicker than the estimate. */
+		/* As long as no probe completes, rpcrdma_rtt_asks() is true only for an answer
+		 * quicker than the estimate.
+		 */
 		KUNIT_EXPECT_FALSE(test, rpcrdma_rtt_asks(&rtt, 30 * USEC));
 		KUNIT_EXPECT_TRUE(test, rpcrdma_rtt_asks(&rtt, 30 * USEC - 1));
 	}
@@ -81,8 +83,8 @@ static void rpcrdma_rtt_late_probe(struct kunit *test)
 	for (i = 0; i < 100; i++) {
 		rpcrdma_rtt_probed(&rtt, 500000);
 		rpcrdma_rtt_probed(&rtt, 400000);
-		/* The next probe takes at most a fourth more than the estimate, and
-		 * confirms it.
+		/* The next probe takes only a quarter longer than the estimate, and so
+		 * confirms the estimate.
 		 */
 		rpcrdma_rtt_probed(&rtt, 125);
 		KUNIT_EXPECT_EQ(test, rtt.rt_us, 100);
@@ -141,8 +143,8 @@ static void rpcrdma_rtt_longer_way(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rtt.rt_us, 40);
 }
 
-/* The estimate rises to the time of the quickest of three late probes, in whatever order they
- * complete.
+/* If the quickest of three late probes takes at most twice the estimate, the estimate rises to the
+ * time of this probe, in whatever order the probes complete.
  */
 static void rpcrdma_rtt_quickest_probe(struct kunit *test)
 {
@@ -162,8 +164,9 @@ static void rpcrdma_rtt_quickest_probe(struct kunit *test)
 }
 
 /* With any times in any order, the estimate stays within its limits, and is never lowered below
- * the round trip. Only a probe raises the estimate, and at most doubles it. rpcrdma_rtt_asks() is
- * true for few answers: on average, for fewer than four per probe.
+ * the round trip. Only a probe raises the estimate, and at most doubles it. With the random times
+ * of this test, rpcrdma_rtt_asks() is true for few answers: on average, for fewer than four per
+ * probe.
  */
 static void rpcrdma_rtt_any(struct kunit *test)
 {

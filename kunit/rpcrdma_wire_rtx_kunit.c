@@ -271,7 +271,7 @@ static void rpcrdma_rtx_decode_vectors(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma2_rtx_items(&tx, items),
 			param->tx.tx_first);
 	if (!param->tx.tx_first) {
-		/* rpcrdma2_decode_group() decodes only first transmissions, which have the lists */
+		/* rpcrdma2_decode_group() decodes only first transmissions: only they have lists */
 		KUNIT_EXPECT_EQ(test, rpcrdma_rtx_decode(fx, buf, len),
 				RPCRDMA_BAD_PROC);
 		return;
@@ -428,8 +428,8 @@ static void rpcrdma_rtx_other_messages(struct kunit *test)
 }
 
 /*
- * If a header is too short, or has too many items, the zero words behind it must not be decoded
- * as chunk lists, although they would be valid lists.
+ * Zero words would be valid chunk lists. They must not be decoded as chunk lists if they lie behind
+ * the end of the transmission, or if the header has too many items.
  *
  * Covers: RTX-45
  */
@@ -530,13 +530,13 @@ static void rpcrdma_rtx_chunks(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma2_decode_group(buf, fx->kf_len, &few,
 						    &fx->kf_hdr),
 			RPCRDMA_MANY_READS);
-	/* A backward Call must not have chunks */
+	/* Our client accepts no chunks in a backward Call */
 	KUNIT_EXPECT_EQ(test,
 			rpcrdma2_decode_group(buf, fx->kf_len,
 					      &rpcrdma2_accept_backward,
 					      &fx->kf_hdr),
 			RPCRDMA_MANY_READS);
-	/* But a backward Call may have items */
+	/* But the decoder accepts items in a backward Call */
 	put_unaligned_be32(1, fx->kf_buf + 44);
 	rpcrdma_kunit_clear(fx);
 	fx->kf_len = 48;
@@ -552,7 +552,7 @@ static void rpcrdma_rtx_chunks(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_rtx_decode(fx, buf, fx->kf_len),
 			RPCRDMA_BAD_POSITION);
 
-	/* A Reply must not have Read chunks, or data in the Reply chunk */
+	/* A Reply that is an RDMA2_RTX_MSG must not have Read chunks, or data in the Reply chunk */
 	buf = RPCRDMA_RTX_LISTS(fx, true, 1, 8, 7, 40, 0, 0, 0, 0, 0);
 	KUNIT_EXPECT_EQ(test, rpcrdma_rtx_decode(fx, buf, fx->kf_len),
 			RPCRDMA_BAD_FORM);
@@ -662,7 +662,7 @@ static const struct rpcrdma_rtx_items_case rpcrdma_rtx_items_cases[] = {
 
 KUNIT_ARRAY_PARAM_DESC(rpcrdma_rtx_items, rpcrdma_rtx_items_cases, desc);
 
-/* Write the header of a first transmission with these items and Read chunks. */
+/* Write the header of a first transmission with the items and Read chunks of @param. */
 static void rpcrdma_rtx_say_items(struct rpcrdma_kunit *fx,
 				  const struct rpcrdma_rtx_items_case *param)
 {
@@ -1196,7 +1196,7 @@ static void rpcrdma_rtx_property_sets(struct kunit *test)
 	bool silent;
 	int rc;
 
-	/* First RBSIZ follows the property RTX, and then RBSIZ precedes it */
+	/* In the first message, RBSIZ follows the property RTX. In the second, it precedes RTX */
 	rpcrdma_kunit_clear(fx);
 	rpcrdma_kunit_say(fx, XID, 2, 5, 5, 0, 2, RPCRDMA2_PROPID_RTX, 28);
 	rpcrdma_kunit_words(fx, param->words, 7);
@@ -1275,7 +1275,7 @@ static void rpcrdma_rtx_property_lengths(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_rtx_decode_props(fx, fx->kf_buf,
 						       fx->kf_len),
 			RPCRDMA_OK);
-	/* A property must not occur twice */
+	/* A known property must not occur twice */
 	rpcrdma_kunit_clear(fx);
 	rpcrdma_kunit_say(fx, XID, 2, 5, 5, 0, 2, RPCRDMA2_PROPID_RTX, 0,
 			  RPCRDMA2_PROPID_RTX, 0);

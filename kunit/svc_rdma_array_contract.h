@@ -18,7 +18,9 @@
 #include <kunit/test.h>
 #include "../net/server/svc_rdma_array.h"
 
-/* Number of pages that the service uses. The array may have more entries. */
+/* Maximum number of pages in a Reply of these tests. Each array has more entries. If there is only
+ * one array, sunrpc fills only this number of its entries.
+ */
 #define ARRAY_KUNIT_PAGES	6
 #define ARRAY_KUNIT_ROOM	(ARRAY_KUNIT_ENTRIES + 1)
 #define ARRAY_KUNIT_POOL	64
@@ -32,7 +34,7 @@ struct array_kunit_page {
 struct array_kunit {
 	struct kunit	*ak_test;
 	struct svc_rqst	*ak_rqst;
-	/* unused if rq_pages is in the struct */
+	/* unused if rq_pages is an array in struct svc_rqst */
 	struct page	**ak_calls;
 	/* unused if the kernel keeps Calls and Replies in one array */
 	struct page	**ak_replies;
@@ -123,7 +125,7 @@ static void array_kunit_release(struct array_kunit *ak, bool separate)
 	KUNIT_ASSERT_TRUE(ak->ak_test,
 			  rqstp->rq_next_page >= rqstp->rq_respages);
 	for (pp = rqstp->rq_respages; pp < rqstp->rq_next_page; pp++) {
-		/* sunrpc skips NULL entries only if there are two arrays. */
+		/* In some kernels with only one array, sunrpc does not skip NULL entries. */
 		if (*pp || !separate)
 			array_kunit_put(ak, *pp);
 		*pp = NULL;
@@ -159,8 +161,8 @@ static struct array_kunit *array_kunit_new(struct kunit *test, bool separate)
 
 	KUNIT_ASSERT_NOT_NULL(test, ak);
 	ak->ak_test = test;
-	/* The memory of each array has exactly its size, so that KASAN detects an access
-	 * behind it
+	/* The memory of each allocated array has exactly the size of the array, so that KASAN
+	 * detects an access behind it
 	 */
 	ak->ak_rqst = kunit_kzalloc(test, sizeof(*ak->ak_rqst), GFP_KERNEL);
 	ak->ak_calls = kunit_kzalloc(test, len, GFP_KERNEL);
@@ -248,8 +250,8 @@ static void array_kunit_round(struct array_kunit *ak, u32 used, u32 spliced,
 }
 
 /* Test Replies of each number of pages, and for each number all choices of the pages that are from
- * the page cache. The transport takes all pages of the Reply, or all but the head; or the thread
- * keeps the pages that it can use again.
+ * the page cache. There are three tests of each Reply: the transport takes all pages of the Reply;
+ * the transport takes all but the head; the thread keeps the pages that it can use again.
  */
 static void array_kunit_replies(struct kunit *test)
 {
@@ -286,7 +288,9 @@ static void array_kunit_nothing(struct kunit *test)
 	}
 }
 
-/* svc_rdma_array_fits() detects a kernel of another form, wherever rq_respages points. */
+/* If Kbuild chose a form with one array, svc_rdma_array_fits() refuses a kernel with two, and the
+ * other way round, wherever rq_respages points.
+ */
 static void array_kunit_refused(struct kunit *test)
 {
 	struct array_kunit *ak = array_kunit_new(test, !ARRAY_KUNIT_SEPARATE);
@@ -300,7 +304,7 @@ static void array_kunit_refused(struct kunit *test)
 		ak->ak_rqst->rq_respages = ak->ak_rqst->rq_pages + i;
 		KUNIT_EXPECT_FALSE(test, svc_rdma_array_fits(ak->ak_rqst));
 	}
-	/* The service uses all entries of the array */
+	/* The same, if a Reply may use all entries of the array */
 	ak->ak_rqst->rq_respages = ak->ak_rqst->rq_pages;
 	ak->ak_rqst->rq_page_end = ak->ak_rqst->rq_pages + ARRAY_KUNIT_ENTRIES;
 	KUNIT_EXPECT_FALSE(test, svc_rdma_array_fits(ak->ak_rqst));

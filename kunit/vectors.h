@@ -3,8 +3,8 @@
  * Messages and private data as they are on the wire, written by hand. A decoder that shares no
  * code with this module checks the messages of version 2 (scripts/tests/analysers/dissect.py).
  *
- * Documentation/wire.rst explains the layouts. The tests expect exactly these bytes. If the
- * code does not agree with a message, the RFCs and drafts decide which of the two is wrong.
+ * Documentation/wire.rst explains the layouts. If the code does not agree with a message, the RFCs
+ * and drafts decide which of the two is wrong.
  */
 #ifndef RPCRDMA_KUNIT_VECTORS_H
 #define RPCRDMA_KUNIT_VECTORS_H
@@ -199,8 +199,8 @@ static const u8 vec_v1_bc_call[68] = {
 };
 
 /*
- * ERR_VERS in the layout of version 1 (7 words). Our server, which speaks versions 1 and 2,
- * sends it in answer to a version 3 message.
+ * ERR_VERS in the layout of version 1 (7 words). As long as our server accepts versions 1 and 2 on
+ * a connection, it sends this in answer to a version 3 message.
  */
 static const u8 vec_v1_err_vers_v3[28] = {
 	0x11, 0x22, 0x33, 0x44, 0x00, 0x00, 0x00, 0x03,
@@ -215,8 +215,8 @@ static const u8 vec_cm_private[8] = {
 };
 
 /*
- * Version 2 RDMA2_MSG Call with rdma_inv_handle (NFSv3 READ with one Write chunk, whose
- * handle may be invalidated remotely)
+ * Version 2 RDMA2_MSG Call (NFSv3 READ with one Write chunk). rdma_inv_handle is the handle of this
+ * chunk, so the Reply may invalidate it.
  */
 static const u8 vec_v2_msg_inv[132] = {
 	0x11, 0x22, 0x33, 0x44, 0x00, 0x00, 0x00, 0x02,

@@ -4,8 +4,8 @@
  * is awaited (also net/client/request.c). Another test is about the Receives of a Call whose Reply
  * has come (net/client/credit.c).
  *
- * In a Reply to the Linux NFS client, nothing follows the data of a READ. So tests with a mount do
- * not cover all cases of copying.
+ * In a Reply to the Linux NFS client, nothing follows data that is in a Write chunk. So tests with
+ * a mount do not cover all cases of copying.
  */
 
 #include <kunit/test.h>
@@ -100,8 +100,8 @@ static void xprt_rdma_reply_counts_roundup(struct kunit *test)
 				    NULL);
 	}
 
-	/* If the item is shorter than the pages for it, the rest of the Reply follows the item
-	 * in these pages
+	/* If the item and its roundup do not fill the pages for the item, the rest of the Reply
+	 * begins in these pages, and goes on in the tail
 	 */
 	xprt_rdma_reply_set_up(fx, 1);
 	KUNIT_EXPECT_EQ(test, xprt_rdma_reply_place(&fx->rf_xr, &fx->rf_req),
@@ -252,8 +252,8 @@ static void xprt_rdma_reply_spares_foreign(struct kunit *test)
 							    &fx->rf_req), 0);
 		KUNIT_EXPECT_PTR_EQ(test, memchr_inv(page, 0xbd, PAGE_SIZE),
 				    NULL);
-		/* If nothing was written, the item may be inline, in the head. Then page_len is
-		 * set to 0, so that the upper layer does not move the item to the pages.
+		/* If nothing was written, page_len is set to 0: the item may be inline, in the
+		 * head, and the upper layer must not move it to the pages.
 		 */
 		KUNIT_EXPECT_EQ(test, !fx->rf_req.rr_slot.rq_rcv_buf.page_len,
 				!written);

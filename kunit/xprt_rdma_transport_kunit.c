@@ -88,8 +88,8 @@ static void xprt_rdma_transport_refuses_tls(struct kunit *test)
 }
 #endif
 
-/* sunrpc gives an error to the task that holds the send lock. If a request of another task fails,
- * a final error is replaced by one that does not end an RPC.
+/* sunrpc gives an error of send_request() to the task that holds the send lock. If the request
+ * belongs to another task, a final error is replaced by one that does not end an RPC.
  */
 static void xprt_rdma_transport_spares_others(struct kunit *test)
 {
