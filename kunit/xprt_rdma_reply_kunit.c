@@ -156,9 +156,9 @@ static void xprt_rdma_reply_in_two_receives(struct kunit *test)
 }
 
 /* For a Reply group (rtx.h) that was never complete, xprt_rdma_reply_awaited() is called without a
- * message. Even then, xprt_rdma_send_is_awaited() stays true: the Reply is being handled until the
- * server's access to the memory of the RPC has ended (client/fence.c). A second Reply is not
- * accepted.
+ * message. Even then, xprt_rdma_send_is_awaited() stays true, because the Reply is still being
+ * handled: first the server's access to the memory of the RPC must end (client/fence.c). A second
+ * Reply is not accepted.
  */
 static void xprt_rdma_reply_lost_is_awaited(struct kunit *test)
 {
