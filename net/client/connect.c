@@ -10,13 +10,14 @@
  * Operation
  *
  * sunrpc protects a transport with its send lock (XPRT_LOCKED). This lock is held by a task that
- * sends an RPC, by the connect worker, and by whoever closes the connection. So only one of them
- * runs at a time. The connection (xr_conn) is a member of the transport, and is set up anew for
- * each attempt to connect.
+ * sends an RPC, by the connect worker, by client/home.c while it waits for Replies, and by whoever
+ * closes the connection. So only one of them runs at a time. The connection (xr_conn) is a member
+ * of the transport, and is set up anew for each attempt to connect.
  *
  * Closing first drains and destroys the queue pair. From then on the server cannot
  * access the memory of an RPC, and no completion handler runs. Then regions, Sends and
- * Receives are freed. RPCs without a Reply stay with sunrpc, which sends them again.
+ * Receives are freed. RPCs without a Reply stay with sunrpc, which normally sends them again on
+ * the next connection.
  *
  * When a connection breaks, xprt_rdma_lost() is called. If sunrpc has been told of the
  * connection, this function asks sunrpc to close it, and sunrpc calls xprt_rdma_close() when
@@ -99,8 +100,8 @@ static int xprt_rdma_create_queues(struct xprt_rdma *xr,
 		rc = rpcrdma_conn_create_qp(conn, &queues);
 		if (rc != -ENOMEM && rc != -EINVAL)
 			break;
-		/* The device cannot make such a large queue pair, or lacks the memory for it. Try
-		 * half the size, unless that would be too small to be used.
+		/* The queue pair may be too large for the device, or memory may be short. Try again
+		 * with a send queue of at most half the length, unless that would be too short.
 		 */
 		conn->cn_caps.dc_max_qp_wr = sizes->cz_sq_depth / 2;
 		if (xprt_rdma_size_queues(xr))
@@ -188,8 +189,8 @@ static int xprt_rdma_open(struct xprt_rdma *xr)
 		return rc;
 	memcpy(&xr->xr_srcaddr, &conn->cn_id->route.addr.src_addr,
 	       sizeof(xr->xr_srcaddr));
-	/* The buffers of these Sends are large enough for the negotiation. They may be too
-	 * small for the limits that are negotiated, so xprt_rdma_reserve() calls
+	/* This makes Sends whose buffers are large enough for the negotiation. The buffers may
+	 * be too small for the limits that are negotiated, so xprt_rdma_reserve() calls
 	 * xprt_rdma_sends_reserve() again.
 	 */
 	rc = xprt_rdma_sends_reserve(xr);
@@ -267,8 +268,9 @@ static bool xprt_rdma_ends_rpcs(int rc)
 }
 
 /* Connects by one of the transport's paths. If a path fails, the next one is tried at once, until
- * each path has been tried once, or XPRT_RDMA_PATHS_TIME has passed. So an RPC does not wait for
- * sunrpc's delay between two attempts while another path may work.
+ * each path has been tried once, or XPRT_RDMA_PATHS_TIME has passed. So an RPC seldom waits for
+ * sunrpc's delay between two attempts while another path may work. If memory or local ports are
+ * short, which is no fault of a path, no further path is tried.
  *
  * An error after which sunrpc ends RPCs is returned only if each path has failed with such an
  * error. A path that was not tried, or has failed with another error, may work later.
@@ -297,12 +299,12 @@ static int xprt_rdma_open_path(struct xprt_rdma *xr)
 	}
 }
 
-/* Translates the result of connecting into a status after which sunrpc tries again. With other
- * errors sunrpc would end RPCs, even those of hard mounts. But the cause of such an error may
- * be temporary: for example, a device that is missing may soon be back. There are two exceptions:
- * sunrpc ends RPCs after -EOPNOTSUPP (the device cannot be used), and those of some mounts after
- * -ENETUNREACH. An RPC with RPC_TASK_SOFTCONN must not wait for a connection, and sunrpc ends it
- * after some of the other errors as well.
+/* Translates the result of connecting into a status after which sunrpc tries again. After most
+ * other errors, sunrpc would end RPCs, even those of hard mounts. But the cause of such an error
+ * may be temporary: for example, a device that is missing may soon be back. There are two
+ * exceptions: sunrpc ends RPCs after -EOPNOTSUPP (the device cannot be used), and those of some
+ * mounts after -ENETUNREACH. An RPC with RPC_TASK_SOFTCONN must not wait for a connection, and
+ * sunrpc also ends it after some of the errors after which it tries other RPCs again.
  */
 static int xprt_rdma_connect_status(int rc)
 {

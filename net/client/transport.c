@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Client: the rpc_xprt. This file has the transport class and its registration, setup and
- * destruction of transports, addresses as text, and mountstats.
+ * destruction of transports, addresses as text, mountstats, and the operations for swap.
  *
  * This file owns the rpc_xprt and everything that has the same lifetime. It never uses a
  * connection: the operations in xprt_rdma_ops that use one are in other files.
