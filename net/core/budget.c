@@ -22,8 +22,8 @@
  *
  * A client may borrow no more beyond its share than it leaves free of the three eighths. So one
  * client cannot exhaust them, and a few busy clients divide them about equally. When others borrow
- * or new clients connect, less is free, and a client may have more beyond its share than is free.
- * As soon as the client can, it gives back so much that these two amounts become equal.
+ * or new clients connect, less is free. If a client then has more beyond its share than is free, it
+ * gives back so much that these two amounts become equal, as soon as it can.
  *
  * Even if the clients borrow one after the other and give nothing back, the last client still gets
  * its share. This share is at least half of what a client has borrowed on average.
@@ -286,7 +286,8 @@ static u64 rpcrdma_budget_half(u64 more)
 }
 
 /* Returns how many bytes a known client should give back. It has too much if it has more beyond its
- * share than is free. After giving back that many, it has as much beyond its share as is free.
+ * share than is free. After giving back that many bytes, it normally has as much beyond its share
+ * as is free. If bg_taken is so large that still nothing is free, it has to give back more later.
  */
 static u64 rpcrdma_borrower_excess(const struct rpcrdma_budget *budget,
 				   const struct rpcrdma_borrower *borrower)

@@ -31,7 +31,7 @@
 
 #include "svc_rdma.h"
 
-/* An account counts hg_send_least bytes for Sends, or, if that is too little, a multiple of this */
+/* An account counts hg_send_least bytes for Sends; or, if they have more, a multiple of this */
 #define SVC_RDMA_BUDGET_STEP	32768L
 /* The default limit is the machine's memory divided by this number */
 #define SVC_RDMA_BUDGET_PART	8
@@ -335,7 +335,7 @@ void svc_rdma_budget_sends(struct svc_rdma_xprt *sx, long bytes)
 
 /**
  * svc_rdma_budget_recount - correct how many bytes an account counts for Sends
- * @sx: connection with an account; its client may be silent
+ * @sx: connection with an account
  *
  * svc_rdma_budget_sends() does not correct hg_send_counted as long as it is at most two steps too
  * large. This function does.
@@ -415,7 +415,7 @@ static int svc_rdma_budget_show(struct seq_file *seq, void *unused)
 DEFINE_SHOW_ATTRIBUTE(svc_rdma_budget);
 
 /**
- * svc_rdma_budget_init - set the limit, and create the debugfs file
+ * svc_rdma_budget_init - set the limit, and create the counters of pages and the debugfs file
  *
  * Context: process; module init.
  * Return: 0 or %-ENOMEM.
