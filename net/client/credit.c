@@ -349,8 +349,9 @@ void xprt_rdma_credit_release(struct rpc_task *task)
 	xprt_release_rqst_cong(task);
 }
 
-/* Wakes the next RPC that waits for a credit. sunrpc wakes one only when an RPC returns its
- * credit. So this function takes a credit for a dummy request, and returns it.
+/* Wakes the next RPC that waits for a credit. sunrpc exports no function that does only this, but
+ * wakes such an RPC when another one returns its credit. So this function takes a credit for a
+ * dummy request, and returns it.
  */
 static void xprt_rdma_credit_wake_sender(struct rpc_xprt *xprt)
 {

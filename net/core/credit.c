@@ -4,11 +4,13 @@
  *
  * A credit stands for one Send of a Call, and for a Receive at the responder. Each Call in
  * flight uses one credit. A Call of several Sends also uses *further credits*, one for each Send
- * after the first. It takes all of them at once or none, and never waits for them (RTX-78).
+ * after the first. It takes all of them at once. If too few are free, it takes none, and does not
+ * wait for them: it is sent in another form (RTX-78).
  *
  * The number of credits in use is the sum of three numbers. wn_owed is the number of Calls whose
  * RPCs were given up, but whose Replies have not come. wn_more is the number of further credits of
- * all Calls. The caller passes the number of Calls whose RPCs still wait for Replies (@in_flight).
+ * all Calls. The caller passes the number of Calls that have a credit and whose RPCs were not given
+ * up (@in_flight).
  *
  * The caller locks the window, and wakes up RPCs that wait for room in it. Each direction of a
  * connection has a window of its own (rfc5666bis 8.2.1).
@@ -125,7 +127,8 @@ static u64 rpcrdma_window_used(const struct rpcrdma_window *win, u32 in_flight)
 /**
  * rpcrdma_window_more - how many further credits may a Call take?
  * @win: the window
- * @in_flight: number of Calls in flight, including this Call
+ * @in_flight: number of Calls that have a credit and whose RPCs were not given up, including this
+ *	Call
  *
  * The further credits of all Calls together must not become more than half of the grant, because
  * the other half is for Calls that need only one credit (RTX-79).
@@ -183,7 +186,8 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_window_give_more);
 /**
  * rpcrdma_window_room - how many more Calls may be sent now
  * @win: the window
- * @in_flight: number of Calls that are sent and whose RPCs still wait
+ * @in_flight: number of Calls that have a credit and whose RPCs were not given up. If it is 0, the
+ *	result is the largest number of such Calls that the window allows.
  *
  * A grant may shrink below the number of credits in use (RFC 8166 3.3.1). Then there is
  * no room until enough Replies have arrived.
