@@ -60,10 +60,11 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_grant_init);
 /**
  * rpcrdma_grant_raise - grant more credits
  * @grant: the grant
- * @credits: number of credits, not less than gn_told; there are Receives for as many Calls
+ * @credits: number of credits, not less than gn_told; there is a Receive for each of them
  *
  * If credits are being taken back, this may grant only some of them again. The others are still
- * being taken back, because no message since rpcrdma_grant_lower() has granted more than @credits.
+ * being taken back, because no message that was begun (rpcrdma_grant_open()) since
+ * rpcrdma_grant_lower() has granted more than @credits.
  *
  * Context: any; the caller serialises.
  */

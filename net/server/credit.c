@@ -6,7 +6,7 @@
  * Receives have to be.
  *
  * A credit stands for a Receive. A Call takes one credit for each Send that it comes in.
- * The Reply to a callback takes RPCRDMA_MSG_RECVS Receives. This file counts Receives, not
+ * The Reply to a callback takes RPCRDMA_MSG_RECVS (1) Receives. This file counts Receives, not
  * messages; only a variable named answers is a number of callbacks.
  *
  * Operation
@@ -38,9 +38,9 @@
  * credits. The Receives with which a connection begins are counted, but server/budget.c cannot
  * refuse them.
  *
- * The first valid message shows the version, and the size of Receives depends on the version.
- * Until then the client has one credit, and there are a few Receives, which are large
- * enough for either version.
+ * The size of Receives depends on the version. If the server accepts only version 1, the version
+ * is known at once. Otherwise the first valid message shows it. Until then the client has one
+ * credit, and there are a few Receives, which are large enough for either version.
  *
  * A Receive for the reply to a callback is added with the first backchannel, and more when
  * callbacks need them (rfc5666bis 8.2.2.2). A client of NFSv3 or NFSv4.0 has no backchannel. In
@@ -323,7 +323,9 @@ static void svc_rdma_credits_shrink(struct svc_rdma_xprt *sx)
 	svc_rdma_credits_settle(sx);
 }
 
-/* Begin to take back the credits that a client does not need. The caller holds sx_grow. */
+/* Begin to take back the credits that a client does not need, and the Receives for callbacks that
+ * are not needed. The caller holds sx_grow.
+ */
 static void svc_rdma_credits_review(struct svc_rdma_xprt *sx)
 {
 	struct svc_rdma_credits *cd = &sx->sx_credit;
@@ -400,10 +402,10 @@ static void svc_rdma_credits_check(const struct svc_rdma_call *call, u32 used)
 }
 
 /**
- * svc_rdma_credits_meet - set memory aside for a client that has become known
+ * svc_rdma_credits_meet - if a client has become known, set memory aside for it
  * @sx: connection on which a Call has been executed
  *
- * From now on, the client can borrow its share, even if others borrow before it.
+ * From then on, the client can borrow its share, even if others borrow before it.
  *
  * Context: process.
  */
