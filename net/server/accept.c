@@ -48,7 +48,7 @@ unsigned int svc_rdma_max_req_size = 4096;
  * Send for ever while the client has no Receive posted. By default, the server accepts such a
  * client. A client that obeys RFC 8166 3.3.1 has posted a Receive for each Send of the server. If
  * the client has not, the Send makes no progress, and the connection ends after progress_timeout
- * seconds (verbs/keepalive.c).
+ * seconds, unless that parameter is 0 (verbs/keepalive.c).
  */
 static bool svc_rdma_refuse_endless_rnr;
 module_param_named(refuse_endless_rnr, svc_rdma_refuse_endless_rnr, bool, 0644);

@@ -84,8 +84,9 @@ static int svc_rdma_listen(struct svc_rdma_listener *sl)
 	if (rc)
 		goto out_destroy;
 
-	/* The device may have been removed before the id was in sl_id. If so, and the event
-	 * handler has not taken the pointer out of sl_id, destroy the id here (invariant I12).
+	/* Before the id was in sl_id, the device may have been removed, or its hardware address
+	 * may have changed. If so, and the event handler has not taken the pointer out of sl_id,
+	 * destroy the id here (invariant I12).
 	 */
 	xchg(&sl->sl_id, id);
 	if (!READ_ONCE(sl->sl_stale) || xchg(&sl->sl_id, NULL) != id) {
@@ -258,9 +259,10 @@ out_stock:
 /**
  * svc_rdma_exit - undo svc_rdma_init()
  *
- * Context: process; module exit; sleeps. Every listener and connection holds a reference to the
- *	module until the last reference to that listener or connection is dropped. So no listener
- *	is left, and for each connection that is left, svc_rdma_free_work() is queued or runs.
+ * Context: process; module exit; sleeps. Every listener, and every connection that no longer waits
+ *	to be accepted, holds a reference to the module until the last reference to that listener
+ *	or connection is dropped. So no listener is left, and for each connection that is left,
+ *	svc_rdma_free_work() is queued or runs.
  */
 void svc_rdma_exit(void)
 {
