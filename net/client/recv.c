@@ -7,11 +7,10 @@
  *
  * The Receives for a Reply are posted before the Call is sent (RFC 8166 3.3.1). Unless a Reply
  * is a group, it takes one Receive (RPCRDMA_MSG_RECVS). This file counts Receives, not Calls.
- * A connection begins with a few Receives. When more Replies are expected than there are
- * Receives, the number of Receives is at least doubled, but not above the maximum. Most connections
- * never need the maximum.
- * The memory for the Receives is limited, and the client requests no more credits than it can
- * have Receives for.
+ * A connection begins with a few Receives, which connect.c creates. When more Replies are expected
+ * than there are Receives, the number of Receives is at least doubled, but not above the maximum.
+ * Most connections never need the maximum. The memory for the Receives is limited, and the client
+ * requests no more credits than it can have Receives for.
  *
  * A Reply that comes as a group (group.c) may take several Receives. For those beyond the
  * first, there are spare Receives, which are created when a Call first needs some.

@@ -229,14 +229,15 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_layout_place);
 
 /**
  * rpcrdma_layout_next - find the next transmission of a message
- * @layout: layout of the message, which rpcrdma_layout_count() has accepted
+ * @layout: layout of the message
  * @out: OUT: the transmission, if true is returned
  *
  * Each transmission takes as much of the stream as fits before its data, and up to ly_part
  * bytes of data.
  *
  * Context: any.
- * Return: false if the whole message has been sent, or if the header leaves too little room.
+ * Return: false if the whole message has been sent, or if the header leaves too little room. The
+ *	latter does not happen after rpcrdma_layout_count() has accepted the layout.
  *
  * See RTX-43, RTX-44, RTX-56, RTX-57 of rtx.rst.
  */

@@ -44,7 +44,9 @@ static u32 rpcrdma_rtt_bound(u64 us)
 	return min_t(u64, max_t(u64, us, 1), RPCRDMA_RTT_MAX);
 }
 
-/* Uses a time that confirms or lowers the estimate. Returns false if @us is too long. */
+/* Uses a time that confirms or lowers the estimate, or is the first one. Returns false if @us is
+ * too long.
+ */
 static bool rpcrdma_rtt_take(struct rpcrdma_rtt *rtt, u32 us)
 {
 	if (rtt->rt_us && us > rpcrdma_rtt_near(rtt))
@@ -57,7 +59,7 @@ static bool rpcrdma_rtt_take(struct rpcrdma_rtt *rtt, u32 us)
 /**
  * rpcrdma_rtt_heard - use the time of an answer to a message
  * @rtt: estimate
- * @us: time in microseconds, from just before the message was posted until the answer came
+ * @us: time in microseconds, from before the message was posted until the answer came
  *
  * This function also determines for which times rpcrdma_rtt_asks() returns true until the next
  * probe: times that would lower the estimate; and, if rt_longer is not 0, times that would confirm

@@ -444,7 +444,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_recv_renew);
 
 /**
  * rpcrdma_recv_put - give a Receive back
- * @recv: Receive that contains a message; no other code uses a page of it, see
+ * @recv: Receive that contains a message or a part of one; no other code uses a page of it, see
  *	rpcrdma_recv_renew()
  *
  * From now on a new message may overwrite its buffer. The Receive waits to be posted again. If a
@@ -512,7 +512,7 @@ void rpcrdma_recv_pool_destroy(struct rpcrdma_recv_pool *pool)
 
 /**
  * rpcrdma_recv_drop - give back a Receive that must not be posted again
- * @recv: Receive that contains a message, of a connection that is down
+ * @recv: Receive that contains a message or a part of one, of a connection that is down
  *
  * The Receive is freed here if rpcrdma_recv_pool_orphan() has left it to the owner, and with
  * the pool otherwise.
