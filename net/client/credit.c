@@ -158,8 +158,8 @@ static u32 xprt_rdma_credit_calls_locked(const struct xprt_rdma *xr)
 }
 
 /**
- * xprt_rdma_credit_see_extra - report how many credits and Receives beyond the first a Call
- *	that is a group (rtx.h) may take
+ * xprt_rdma_credit_see_extra - report the numbers of credits and Receives beyond the first that
+ *	a Call may take if it is a group (rtx.h)
  * @xr: transport
  * @most: OUT: numbers of credits and spare Receives that the Call could take now
  *

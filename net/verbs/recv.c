@@ -32,10 +32,11 @@
  * pages (rpcrdma_recv_pool_blocks()): the end of the first page, and all the other pages, which are
  * the target segments. If the peer places data in target segments, the owner can hand these pages
  * to other code without a copy. That code may keep a page for longer than the owner keeps the
- * message. So before such a Receive is given back, rpcrdma_recv_renew() checks whether anybody
- * else has a reference to the block. If so, the Receive gets a new block, and the old one is freed
- * with its last reference. So no page that somebody still reads is overwritten (invariant I34).
- * Owners that hand out no pages need not call rpcrdma_recv_renew().
+ * message. So before the owner gives back a Receive whose pages it has handed out, it calls
+ * rpcrdma_recv_renew(), which checks whether anybody else has a reference to the block. If so, the
+ * Receive gets a new block, and the old one is freed with its last reference. If there is no
+ * memory for a new block, the Receive must not be posted again (rpcrdma_recv_drop()). So no page
+ * that somebody still reads is overwritten (invariant I34).
  *
  * A pool has its own lock (rp_lock) and gate (rp_gate, which allows posting). So posting Receives
  * and posting Sends never wait for each other. The gates of both queues are shut before the queues
