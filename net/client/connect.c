@@ -189,8 +189,8 @@ static int xprt_rdma_open(struct xprt_rdma *xr)
 		return rc;
 	memcpy(&xr->xr_srcaddr, &conn->cn_id->route.addr.src_addr,
 	       sizeof(xr->xr_srcaddr));
-	/* This makes Sends whose buffers are large enough for the negotiation. The buffers may
-	 * be too small for the limits that are negotiated, so xprt_rdma_reserve() calls
+	/* This makes buffers for the first Sends, large enough for the negotiation. They may be
+	 * too small for the limits that are negotiated, so xprt_rdma_reserve() calls
 	 * xprt_rdma_sends_reserve() again.
 	 */
 	rc = xprt_rdma_sends_reserve(xr);
