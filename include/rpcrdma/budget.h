@@ -3,7 +3,8 @@
  * A budget: memory that the connections of a server share, and how much of it each of them may
  * have. Each connection has an *account*. core/budget.c explains what an account may borrow, and
  * what the share of a client is (G-39 in Documentation/decisions.rst). A client is *known* once it
- * has used a valid file handle (svc_rdma_is_known()).
+ * has used a valid file handle; on older kernels, as soon as it has connected
+ * (svc_rdma_is_known()).
  */
 #ifndef RPCRDMA_BUDGET_H
 #define RPCRDMA_BUDGET_H

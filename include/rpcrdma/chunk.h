@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Arithmetic on chunk lists: whether the chunks of a received Call are valid, which
- * bytes of a message are inline and which are in a chunk, and how many bytes a Reply
- * returned in each chunk.
+ * Arithmetic on chunk lists. These functions find out, for example, whether the chunks of a
+ * received Call are valid, which bytes of a message are inline and which are in a chunk, and how
+ * many bytes a Reply returned in each chunk.
  */
 #ifndef RPCRDMA_CHUNK_H
 #define RPCRDMA_CHUNK_H

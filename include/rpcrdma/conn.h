@@ -2,8 +2,8 @@
 /*
  * One connection: CM id, protection domain, completion queues, queue pair and
  * Receives. The end that connects and the end that accepts have the same state machine.
- * A connection knows nothing about RPC: its owner, a transport of the client or of the server,
- * provides struct rpcrdma_conn_ops.
+ * A connection knows nothing about RPC. Its owner provides struct rpcrdma_conn_ops. The owner is a
+ * transport of the client or of the server, or a client's probe of a path (client/home.c).
  */
 #ifndef RPCRDMA_CONN_H
 #define RPCRDMA_CONN_H
@@ -49,8 +49,8 @@ enum rpcrdma_conn_state {
 
 /**
  * struct rpcrdma_conn_ops - functions of the owner of a connection: the client or the server
- * @softirq: if true, @receive, @group_ended and @lost never sleep, and Receives are handled in
- *	softirq on devices with dc_softirq. @group_ended then only queues the group, and the
+ * @softirq: if true, @receive and @group_ended never sleep, and Receives are handled in softirq
+ *	on devices with dc_softirq. @group_ended then only queues the group, and the
  *	owner, not verbs/gather.c, closes the connection after a group with ge_close (group.h).
  * @receive: called when a message has arrived, from the completion queue's workqueue, or in
  *	softirq. May sleep unless @softirq is set. The owner gives @msg back with
@@ -61,8 +61,8 @@ enum rpcrdma_conn_state {
  *	order of arrival. NULL if the owner never calls rpcrdma_gather_start().
  * @lost: called once by rpcrdma_conn_fail(), when the connection becomes %RPCRDMA_CONN_DOWN: in
  *	a CM event, a completion handler or a process. It must neither sleep nor close the
- *	connection; it makes another task close the connection. It is not called when
- *	rpcrdma_conn_drain() ends the connection.
+ *	connection: another task closes it. It is not called when rpcrdma_conn_drain() ends the
+ *	connection.
  * @awaits: returns whether the owner waits for any completion of the send queue. When this
  *	becomes true, the owner calls rpcrdma_send_cq_watch(). Called by the work of
  *	verbs/send_cq.c; may be NULL.
@@ -87,8 +87,9 @@ struct rpcrdma_conn_ops {
 
 /**
  * struct rpcrdma_conn_queues - how to make the queues of a connection
- * @qz_sq: number of send queue entries
- * @qz_rq: number of receive queue entries
+ * @qz_sq: number of send queue entries, without those for the drain marker and for the keepalive's
+ *	probe (%RPCRDMA_SQ_EXTRA)
+ * @qz_rq: number of receive queue entries, without that for the drain marker
  * @qz_send_sges: number of SGEs per send queue entry
  * @qz_nodes: NUMA nodes whose processors should handle the completions; NULL if the owner has no
  *	preference
@@ -141,8 +142,8 @@ static inline void rpcrdma_conn_path_init(struct rpcrdma_conn_path *path,
  * @cn_caps: what the device can do; valid once the connection is resolved or adopted
  * @cn_limits: limits that follow from what both ends have announced (props.h); valid once the
  *	connection is up
- * @cn_rtx: the peer's property RTX. If it is all zero, the peer has announced nothing of the
- *	round-trip extension, and no message is sent to the peer as a group (RTX-32).
+ * @cn_rtx: the peer's property RTX (rtx.h). It is all zero until the peer has announced it, and
+ *	after a fallback to version 1. No message is sent as a group then (RTX-32).
  * @cn_ours: content of the CM private data that we send to the peer
  * @cn_peer_data: private data that the peer sent with CM REQ or REP
  * @cn_peer_len: number of bytes in @cn_peer_data

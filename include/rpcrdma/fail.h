@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Fault injection: tests use it to make the module fail, or to lower its limits. The
- * knobs are files in debugfs, see Documentation/testing.rst. Without
+ * Fault injection: tests use knobs to make the module fail or wait, to lower its limits, or to make
+ * it hold pages. The knobs are files in debugfs, see Documentation/testing.rst. Without
  * CONFIG_FAULT_INJECTION there are no knobs, and the functions here do nothing.
  */
 #ifndef RPCRDMA_FAIL_H
@@ -21,13 +21,14 @@ struct dentry;
  * struct rpcrdma_fail - the knobs; all may change at any time
  * @fa_mr_pages: maximum number of pages in a memory region; 0 for the device's limit
  * @fa_qp_wr: maximum number of work requests in a queue; 0 for the device's limit
- * @fa_reads: maximum number of Read chunks that the server accepts in a Call of version 2
+ * @fa_reads: maximum number of Read chunks that the server accepts in a Call of version 2, without
+ *	the Position Zero chunk
  * @fa_writes: maximum number of Write chunks that the server accepts in a Call of version 2
  * @fa_segs: maximum number of segments that the server accepts in a chunk of such a Call
- * @fa_calls: the server answers this number of Calls of version 2 with @fa_code; counts down
- *	to 0
- * @fa_code: error code: BAD_XDR, INVAL_HTYPE or WRITE_CHUNKS (RPCRDMA2_ERR_*); any other code
- *	except 0 stands for SYSTEM
+ * @fa_calls: the server answers this number of requests of version 2 (Calls and CONNPROPs) with
+ *	@fa_code; counts down to 0
+ * @fa_code: error code: BAD_XDR, INVAL_HTYPE or WRITE_CHUNKS (RPCRDMA2_ERR_*). 0 means that the
+ *	requests are handled as usual. Any other code stands for SYSTEM
  * @fa_write_len: maximum size in bytes of the client's Write chunks; 0 for no limit
  * @fa_reply_len: maximum size in bytes of a Reply that the client provides for; 0 for no
  *	limit
@@ -38,9 +39,9 @@ struct dentry;
  *	(client/fence.c) from then on; each completion lowers the number by 1; 0 if none is to
  *	be ignored
  * @fa_keep: maximum number of page references that rpcrdma_fail_keep() holds, at most 256. Until
- *	it holds so many, it takes one for each Call on a connection whose Receives may be blocks
- *	of pages (server/renew.c). This imitates an upper layer that still holds received pages
- *	when a Call has ended
+ *	it holds so many, it takes one for each Call on a connection whose Receives may have blocks
+ *	of pages as buffers (server/renew.c). This imitates an upper layer that still holds
+ *	received pages when a Call has ended
  * @fa_hold_fence: while this is set, a task that ends an RPC without a Reply waits before it
  *	fences the RPC (xprt_rdma_frwr_fence())
  *
@@ -107,7 +108,9 @@ static inline u32 rpcrdma_fail_segs(u32 has)
 	return min(has, READ_ONCE(rpcrdma_fail.fa_segs));
 }
 
-/* The error code to answer this Call with, or 0 for no error */
+/* Called for each valid request of version 2 (see fa_calls). Returns the error code with which to
+ * answer it, or 0 for no error.
+ */
 static inline u32 rpcrdma_fail_call(void)
 {
 	if (likely(!atomic_read(&rpcrdma_fail.fa_calls)) ||

@@ -21,7 +21,7 @@
  * @gn_open: for each age, number of messages that were begun (rpcrdma_grant_open()) and are
  *	neither posted nor dropped yet
  * @gn_arrived: used while @gn_lowering is set: number of credits of the Calls that have arrived
- *	since then, and since all messages of the other age were posted or dropped
+ *	since it was set and all messages of the other age were posted or dropped
  */
 struct rpcrdma_grant {
 	u32		gn_told;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Groups: one RPC message in several transmissions. core/group.c decides how a receiver
- * assembles a group, and when a sender may send one. It handles numbers, not buffers. See rtx.h
- * for the terms. A *data part* is the placed data in one transmission.
+ * Groups: one RPC message in one or several transmissions. core/group.c decides how a
+ * receiver assembles a group, and when a sender may send one. It handles numbers, not buffers. See
+ * rtx.h for the terms. A *data part* is the placed data in one transmission.
  */
 #ifndef RPCRDMA_GROUP_H
 #define RPCRDMA_GROUP_H
@@ -41,9 +41,9 @@ enum rpcrdma_group_state {
  * @gr_data: number of bytes of placed data that have arrived
  * @gr_verdict: what is wrong with the group so far, or %RPCRDMA_OK
  *
- * Each connection has one such structure, for both directions together (RTX-47). It is all
- * zero at first. After a group has ended, the members keep their values until the next group
- * begins. The caller serialises all access.
+ * Each connection has one such structure, for forward and backward messages together (RTX-47). It
+ * is all zero at first. After a group has ended, @gr_state is %RPCRDMA_GROUP_IDLE, and the other
+ * members keep their values until the next group begins. The caller serialises all access.
  */
 struct rpcrdma_group {
 	enum rpcrdma_group_state	gr_state;

@@ -88,7 +88,8 @@ struct rpcrdma_layout {
 /**
  * struct rpcrdma_outgoing - a transmission (one Send of a group, see rtx.h) to be sent
  * @og_hdr: length of the header in bytes
- * @og_tx: the transmission; only tx_number, tx_offset, tx_here and tx_data are set
+ * @og_tx: the transmission; rpcrdma_layout_next() sets tx_number, tx_offset, tx_here and tx_data,
+ *	and the caller sets the other members
  * @og_part: length of the placed data in bytes. The data begins at offset tx_data, and the
  *	bytes between the stream and the data are zero.
  * @og_len: length of the transmission in bytes

@@ -11,7 +11,7 @@
 #include <linux/stddef.h>
 
 /* Asserts that the members of @type up to @last share no cache line with the members from @first
- * on. The structure must be aligned to a cache line, and is if one of its members is. Without SMP
+ * on. @type must be aligned to a cache line; this is so if one of its members is. Without SMP
  * nothing is checked.
  */
 #define rpcrdma_lines_apart(type, last, first)				\

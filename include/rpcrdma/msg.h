@@ -72,7 +72,9 @@ static inline u32 rpcrdma_msg_len(const struct rpcrdma_msg_in *msg)
 	return rpcrdma_msg_first(msg)->rv_len + msg->mi_more_len;
 }
 
-/* Address of the transport header. All of the header is in the first Receive. */
+/* Address of the transport header, all of which is in the first Receive. In a group (rtx.h), each
+ * further Receive begins with a header of its own, which only verbs/gather.c reads.
+ */
 static inline const void *rpcrdma_msg_head(const struct rpcrdma_msg_in *msg)
 {
 	return rpcrdma_msg_first(msg)->rv_buf.bf_data;
@@ -116,8 +118,8 @@ static inline void rpcrdma_msg_set_body(struct rpcrdma_msg_in *msg, u32 offset,
 	msg->mi_here = len;
 }
 
-/* Returns whether the message came as a group (rtx.h), which may consist of one Receive or
- * several. rpcrdma2_decode_group() decodes the header of a group.
+/* Returns whether the message came as a group (rtx.h), which takes one Receive or several.
+ * rpcrdma2_decode_group() decodes the header of a group.
  */
 static inline bool rpcrdma_msg_is_group(const struct rpcrdma_msg_in *msg)
 {
@@ -238,7 +240,7 @@ static inline struct rpcrdma_msg_in *rpcrdma_msg_pop(struct llist_node **chain)
 
 /**
  * rpcrdma_msg_put - give back all Receives of a message
- * @msg: message that came through ops->receive()
+ * @msg: message that came through ops->receive(), or part of a group, which verbs/gather.c holds
  *
  * The buffers of the Receives may be overwritten from now on. See rpcrdma_recv_put().
  *
@@ -252,8 +254,8 @@ static inline void rpcrdma_msg_put(struct rpcrdma_msg_in *msg)
 }
 
 /**
- * rpcrdma_msg_drop - give a message back to a connection that is being closed
- * @msg: message that came through ops->receive()
+ * rpcrdma_msg_drop - give a message back to a connection that is down
+ * @msg: message that came through ops->receive(), or part of a group, which verbs/gather.c holds
  *
  * If rpcrdma_recv_pool_orphan() has already left the Receives of the message to the
  * connection's owner, they are freed here. See rpcrdma_recv_drop().

@@ -10,8 +10,7 @@
 /**
  * enum rpcrdma_negotiate - how to go on after a message that came before the version was
  *	settled
- * @RPCRDMA_NEGOTIATE_WAIT: the message is not the answer to our CONNPROP; drop it and keep
- *	waiting
+ * @RPCRDMA_NEGOTIATE_WAIT: the message is not the answer to our CONNPROP; wait for the answer
  * @RPCRDMA_NEGOTIATE_V1: use version 1 on this connection
  * @RPCRDMA_NEGOTIATE_V2: use version 2 with the properties of the answer
  * @RPCRDMA_NEGOTIATE_V2_PLAIN: use version 2 with default properties

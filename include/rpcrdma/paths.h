@@ -8,8 +8,8 @@
 
 #include <linux/types.h>
 
-/* Maximum number of sources, and of destinations, in a line. NFS makes at most 16 connections
- * for a mount.
+/* Maximum number of sources, and of destinations, in a line. The mount option nconnect of NFS has
+ * the same maximum.
  */
 #define RPCRDMA_PATHS_MAX	16u
 
@@ -19,13 +19,13 @@
 /* Seconds for which a path that has failed is avoided, if there is another one */
 #define RPCRDMA_PATH_REST	60u
 
-/* A transport whose first path has failed uses another one. It tries to return to its first path
- * after this time, in seconds (client/home.c).
+/* A transport whose first path has failed uses another one. Then it tries to return to its first
+ * path at intervals of this many seconds (client/home.c).
  */
 #define RPCRDMA_PATH_AGAIN	30u
 
-/* If an attempt to return is given up because RPCs are in progress (client/home.c), the time until
- * the next attempt is doubled. It is doubled at most this many times.
+/* If an attempt to return is given up because Replies or the send lock took too long
+ * (client/home.c), the interval is doubled. It is doubled at most this many times.
  */
 #define RPCRDMA_PATH_DOUBLINGS	4u
 
@@ -65,7 +65,7 @@ struct rpcrdma_addr {
  * @pw_ack_timeout: the adapter waits 4.096 us * 2^@pw_ack_timeout for an acknowledgment, or
  *	without limit if this is 0; -1 if the line has none
  *
- * Path I has source I and destination I. The shorter list begins again at its end.
+ * Path I has source I and destination I. The shorter list is repeated.
  */
 struct rpcrdma_paths {
 	struct rpcrdma_addr	pw_to;

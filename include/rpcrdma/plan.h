@@ -59,9 +59,9 @@ enum rpcrdma_reply_form {
  *	that it could take now beyond its first
  * @px_spare: maximum number of Receives for the Reply beyond the first, that is, of spare
  *	Receives that the Call could take now
- * @px_long_max: a Call that has no item, or none that may leave the stream, can be a group if
- *	the Call has at most this many bytes
- * @px_write_max: any other Call can be a group if its item has at most this many bytes
+ * @px_long_max: a Call that has no item, or none that may leave the stream, can be a group only
+ *	if the Call has at most this many bytes
+ * @px_write_max: any other Call can be a group only if its item has at most this many bytes
  * @px_send: maximum length in bytes of a transmission with placed data, see
  *	rpcrdma_layout_reach(); 0 if no item can be placed, and items stay in the stream
  * @px_gather: maximum number of target segments that one Send can fill directly from the
@@ -132,8 +132,9 @@ struct rpcrdma_plan_args {
  * @pl_replies: number of Receives for the largest Reply
  * @pl_limit: in a group (rtx.h), maximum length of a transmission in bytes
  * @pl_placed: in a group, length of the item that is placed, in bytes; 0 if no item is placed
- * @pl_gathered: 0 if the item is copied. Otherwise Sends read it directly from the pages of the
- *	RPC, and each Send fills at most this number of target segments.
+ * @pl_gathered: in a group, 0 if no item is placed, or if the placed item is copied. Otherwise
+ *	Sends read it directly from the pages of the RPC, and each Send fills at most this number
+ *	of target segments.
  * @pl_buf: in a group, number of bytes that the buffer of each Send must have
  * @pl_short: the Call or its Reply would have been planned as a group, but there were too few
  *	credits, spare Receives, Sends or send queue entries, or too little memory
@@ -167,11 +168,11 @@ struct rpcrdma_plan {
  */
 
 /**
- * rpcrdma_plan_touches_call - may the CPU access the pages with a Call's item?
+ * rpcrdma_plan_touches_call - does a plan let the CPU access the pages with a Call's item?
  * @plan: plan of the Call
  *
  * Context: any.
- * Return: true if it may, so that the plan must not be used for foreign pages.
+ * Return: true if it does. Such a plan must not be used if these pages are foreign.
  */
 static inline bool rpcrdma_plan_touches_call(const struct rpcrdma_plan *plan)
 {
@@ -179,11 +180,11 @@ static inline bool rpcrdma_plan_touches_call(const struct rpcrdma_plan *plan)
 }
 
 /**
- * rpcrdma_plan_touches_reply - may the CPU access the pages for a Reply's item?
+ * rpcrdma_plan_touches_reply - does a plan let the CPU access the pages for a Reply's item?
  * @plan: plan of the Call
  *
  * Context: any.
- * Return: true if it may, so that the plan must not be used for foreign pages.
+ * Return: true if it does. Such a plan must not be used if these pages are foreign.
  */
 static inline bool rpcrdma_plan_touches_reply(const struct rpcrdma_plan *plan)
 {

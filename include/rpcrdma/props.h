@@ -11,7 +11,7 @@
 #include <rpcrdma/wire.h>
 
 #define RPCRDMA_CM_PRIVATE_LEN	8u
-#define RPCRDMA1_INLINE_DEFAULT	1024u	/* peer sent no private data (RFC 8166 3.3.3) */
+#define RPCRDMA1_INLINE_DEFAULT	1024u	/* if the peer sent no private data (RFC 8166 3.3.3) */
 #define RPCRDMA_INLINE_MIN	1024u
 #define RPCRDMA_INLINE_MAX	65536u
 
@@ -36,8 +36,10 @@ struct rpcrdma_cm_private {
 
 /**
  * struct rpcrdma_limits - limits of one connection
- * @lm_inline_send: size in bytes of the largest message that we may Send, with header
- * @lm_inline_recv: size in bytes of the largest message that the peer may Send us
+ * @lm_inline_send: maximum length in bytes of our Sends, with header. Only Sends with placed data
+ *	(rtx.h) may be longer (px_send in plan.h)
+ * @lm_inline_recv: maximum length in bytes of the peer's Sends, with header. Our client lowers it
+ *	when it finds that a server sends only shorter Replies inline.
  * @lm_peer_recv: size in bytes of the peer's Receives, as announced or by default; only
  *	shown, in debugfs and in a trace event
  * @lm_hdr_extra: number of bytes by which a header is longer than in version 1

@@ -34,7 +34,7 @@ enum rpcrdma_recv_state {
 
 /**
  * struct rpcrdma_msg_in - a received message; see msg.h
- * @mi_list: link for the owner, from ops->receive() until rpcrdma_msg_put()
+ * @mi_list: link for the owner, from ops->receive() until the message is given back
  * @mi_next: another kind of link, which an owner may use instead: see rpcrdma_msg_push()
  * @mi_more: next Receive of the same message, or NULL
  * @mi_body: address of the body in this Receive; valid once the header has been decoded
@@ -86,9 +86,9 @@ struct rpcrdma_msg_in {
  *	message that is in this Receive
  *
  * The device owns a posted Receive. The connection's owner (client or server) owns the Receive
- * from ops->receive() to rpcrdma_msg_put(). If the Receive contains a transmission of a group
- * (rtx.h), verbs/gather.c owns it until the group is complete or broken. In all other cases the
- * pool owns it.
+ * from ops->receive() to rpcrdma_msg_put() or rpcrdma_msg_drop(). If the Receive contains a
+ * transmission of a group (rtx.h), verbs/gather.c owns it until the group is complete or broken. In
+ * all other cases the pool owns it.
  */
 struct rpcrdma_recv {
 	struct ib_cqe		rv_cqe;
@@ -122,7 +122,7 @@ struct rpcrdma_recv {
  * @rp_count: number of all Receives; read without a lock
  * @rp_max: maximum number of Receives, limited by the receive queue
  * @rp_batch: number of waiting Receives that are posted together; read without a lock
- * @rp_order: the buffer of each new Receive is a block of 2^@rp_order pages (buf.h); if
+ * @rp_order: the buffer of each new Receive is in a block of 2^@rp_order pages (buf.h); if
  *	@rp_order is 0, buffers may have any size
  * @rp_bytes: number of bytes of memory that the buffers of all Receives take; read without a lock
  * @rp_bytes_max: maximum of @rp_bytes, see rpcrdma_recv_pool_limit()
@@ -194,7 +194,7 @@ static inline int rpcrdma_recv_pool_grow(struct rpcrdma_recv_pool *pool,
 int rpcrdma_recv_pool_shrink(struct rpcrdma_recv_pool *pool, u32 count);
 void rpcrdma_recv_pool_reap(struct rpcrdma_recv_pool *pool);
 
-/* Have Receives been taken out of the pool that rpcrdma_recv_pool_reap() can free? */
+/* Have Receives been taken out of the pool? If so, rpcrdma_recv_pool_reap() can free them. */
 static inline bool
 rpcrdma_recv_pool_has_spare(const struct rpcrdma_recv_pool *pool)
 {

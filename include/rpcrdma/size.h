@@ -34,8 +34,8 @@
  */
 #define RPCRDMA_CLIENT_EXTRA_MRS	2u
 
-/* Maximum number of spare Receives of a client. They are for Replies that are groups (rtx.h) and
- * take several Receives. The first Receive of each Reply is not a spare one.
+/* Maximum number of spare Receives of a client connection. They are for Replies that are groups
+ * (rtx.h) and take several Receives. The first Receive of each Reply is not a spare one.
  */
 #define RPCRDMA_CLIENT_SPARE	16u
 
@@ -71,8 +71,9 @@
  * @dc_signal_max: length in bytes up to which an RDMA Write costs less if it is signaled
  * @dc_unsignaled_max: maximum length in bytes of an unsignaled Send. If a longer Send is
  *	unsignaled, the device may still read its buffer after a later Send has completed.
- * @dc_softirq: the driver reports completions of Receives in an interrupt or a softirq. If not, it
- *	does so in a worker of its own; a softirq raised there might have to wait for ksoftirqd.
+ * @dc_softirq: the driver reports completions of Receives in an interrupt or a softirq. If this is
+ *	not set, it may report them in a worker of its own; a softirq raised there might have to
+ *	wait for ksoftirqd.
  * @dc_splits_lists: if two tasks post lists of work requests at the same time, the device may mix
  *	the two lists
  */

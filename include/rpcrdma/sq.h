@@ -19,7 +19,7 @@
  * @sq_closed: no waiter can join the line any more, and rpcrdma_sq_try() fails; written under
  *	@sq_lock, read without a lock
  * @sq_size: total number of slots; set when the queue pair is created, read without a lock
- * @sq_lock: protects the line; innermost lock, never taken in an interrupt
+ * @sq_lock: protects the line; innermost lock, never taken in a hard interrupt
  * @sq_waiters: the line, in order of arrival
  *
  * As long as the line is empty, slots are taken and released without the lock.

@@ -5,9 +5,10 @@
 
 #include <linux/string.h>
 
-/* Copies @src to the member @item, which __string() has declared with the same @src. This replaces
- * __assign_str(), whose parameters changed in Linux 6.10. @src may be NULL. It may also differ from
- * the string that __string() measured, because another task may change the pointer.
+/* Copies the string @src to the member @item, which __string() has declared. @src must be the
+ * expression that __string() was given. It may be NULL. Its value may have changed since __string()
+ * measured the string, because another task may change the pointer. This macro replaces
+ * __assign_str(), whose parameters changed in Linux 6.10.
  */
 #define rpcrdma_assign_str(item, src) do {				\
 	const char *rpcrdma_src_ = (src);				\

@@ -9,11 +9,11 @@
  *   transport points rq_respages at the first entry that a Reply may use, and sunrpc
  *   refills every NULL entry. Until the transport has set rq_respages, the pointer is NULL, or
  *   still has its value from the thread's previous request.
- * - Shared (Linux 6.16, RPCRDMA_ALLOCATED_PAGES: "sunrpc: Replace the rq_pages array
- *   with dynamically-allocated memory"): as in the fixed form, but the array is allocated,
- *   with room for rq_maxpages pages.
- * - Separate (Linux 7.1, RPCRDMA_SEPARATE_REPLY_PAGES: "sunrpc: allocate a separate
- *   Reply page array"): rq_respages is an array of its own, with room for rq_maxpages
+ * - Shared (Linux 6.16 to 7.0, RPCRDMA_ALLOCATED_PAGES: "sunrpc: Replace the rq_pages array with
+ *   dynamically-allocated memory"): as in the fixed form, but the array is allocated, with room for
+ *   rq_maxpages pages.
+ * - Separate (from Linux 7.1 on, RPCRDMA_SEPARATE_REPLY_PAGES: "sunrpc: allocate a separate Reply
+ *   page array"): rq_respages is an array of its own, with room for rq_maxpages
  *   pages, and the transport must not change the pointer. sunrpc refills the
  *   entries before rq_next_page.
  *

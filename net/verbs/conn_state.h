@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Functions of verbs/conn_state.c that only verbs/conn.c and unit tests use. The others are
- * declared in rpcrdma/conn.h.
+ * Functions of verbs/conn_state.c. Outside that file, only verbs/conn.c and unit tests use them.
+ * The other functions of verbs/conn_state.c are declared in rpcrdma/conn.h.
  */
 #ifndef RPCRDMA_CONN_STATE_H
 #define RPCRDMA_CONN_STATE_H

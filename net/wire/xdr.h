@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Bounded reading and writing of XDR words, for net/wire only.
+ * For net/wire only: bounded reading and writing of XDR words, and the functions that several files
+ * of net/wire share.
  *
- * A cursor never moves past the end of the bytes that it was given. So the files that use cursors
- * need not compare each word with the end of the message. Buffers may have any alignment.
+ * A cursor (struct rpcrdma_xdr_in or rpcrdma_xdr_out) never moves past the end of the bytes that it
+ * was given. So the files that use cursors need not compare each word with the end of the message.
+ * Buffers may have any alignment.
  */
 #ifndef RPCRDMA_NET_WIRE_XDR_H
 #define RPCRDMA_NET_WIRE_XDR_H
@@ -75,7 +77,7 @@ static inline int rpcrdma_xdr_done(const struct rpcrdma_xdr_out *out, u32 size)
 	return out->xo_full ? -EMSGSIZE : (int)(size - out->xo_left);
 }
 
-/* Make all lists empty, for a header without lists or one whose lists are not decoded yet. */
+/* Makes all lists empty, for a header without lists or one whose lists are not decoded yet. */
 static inline void rpcrdma_lists_clear(struct rpcrdma_lists *lists)
 {
 	static const struct rpcrdma_chunk none;

@@ -21,8 +21,8 @@ static inline bool rpcrdma_compat_claim_work(struct work_struct *work)
 				 work_data_bits(work));
 }
 
-/* The item may have been queued and started after it was cancelled and before the bit was taken.
- * So wait until it has ended.
+/* Called after rpcrdma_compat_claim_work() has set the bit. The item may have been queued and
+ * started after it was cancelled and before the bit was set. So wait until it has ended.
  */
 static inline void rpcrdma_compat_bury_work(struct work_struct *work)
 {

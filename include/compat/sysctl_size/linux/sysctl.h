@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Older kernels find the end of a table by an empty entry, which must follow the last one. */
+/* Older kernels are not told the number of entries of a table: an empty entry marks its end. */
 #ifndef RPCRDMA_COMPAT_SYSCTL_SIZE_H
 #define RPCRDMA_COMPAT_SYSCTL_SIZE_H
 
