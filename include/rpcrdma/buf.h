@@ -56,9 +56,11 @@ static inline u32 rpcrdma_buf_pins(u32 size, unsigned int order)
 	return order ? PAGE_SIZE << order : size;
 }
 
-/* Returns whether anybody except the owner has a reference to a page of the buffer. If not, nobody
- * else can get a reference before the owner hands out a page. References to pages of a slab do no
- * harm (see rpcrdma_buf_init()), so this function returns false for a buffer from a slab.
+/* Returns whether anybody except the owner has a reference to a page of the buffer. If not, no
+ * upper layer can get a reference before the owner hands out a page. The memory management may take
+ * a reference to any page for a moment; the function then returns true, although no upper layer
+ * uses the page. References to pages of a slab do no harm (see rpcrdma_buf_init()), so this
+ * function returns false for a buffer from a slab.
  */
 static inline bool rpcrdma_buf_is_shared(const struct rpcrdma_buf *buf)
 {

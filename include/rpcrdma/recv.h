@@ -111,7 +111,7 @@ struct rpcrdma_recv {
  * @rp_lock: protects @rp_gate, and is held over posting
  * @rp_gate: posting is allowed; under @rp_lock
  * @rp_waiting: Receives that wait to be posted; emptied only under @rp_lock
- * @rp_nwaiting: number of Receives on @rp_waiting
+ * @rp_nwaiting: number of Receives that wait to be posted
  * @rp_nheld: number of Receives that were filled and have not been given back yet, whether the
  *	owner or verbs/gather.c holds them
  * @rp_excess: number of Receives that the pool still has to lose. While it is not 0, a Receive

@@ -29,8 +29,8 @@
 /* Maximum number of segments that a client puts in one chunk (RFC 8267 6.4.2, G-32) */
 #define RPCRDMA_CLIENT_SEGS	16u
 
-/* Number of regions that an RPC may need for the head and the tail of a message, in addition to
- * those for its data
+/* Number of regions that a long message may need for its head and its tail, in addition to those
+ * for its data
  */
 #define RPCRDMA_CLIENT_EXTRA_MRS	2u
 
