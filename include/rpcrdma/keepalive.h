@@ -39,10 +39,10 @@ extern unsigned int rpcrdma_progress_timeout;
  *	context, without a lock
  * @al_probed: time in jiffies when the latest probe was posted; used by @al_work only
  * @al_sent: ktime_get() just before the latest probe was posted; read when the probe completes
- * @al_overdue: the probe has not completed within @al_wait, and @al_work has allowed it
- *	%RPCRDMA_KEEPALIVE_GRACE (verbs/keepalive.c) more; used by @al_work only
- * @al_stalled: one kind of the owner's work requests has made no progress for @al_limit, and
- *	@al_work has allowed it %RPCRDMA_KEEPALIVE_GRACE more; used by @al_work only
+ * @al_grace: if the probe has not completed within @al_wait, the time in jiffies until which
+ *	@al_work still waits for it (%RPCRDMA_KEEPALIVE_GRACE); otherwise 0; used by @al_work only
+ * @al_work_grace: the same for the owner's work requests, if one kind of them has made no
+ *	progress for @al_limit; used by @al_work only
  * @al_started: rpcrdma_keepalive_start() was called; under the handler lock of the CM id
  * @al_busy: a probe is posted; set by @al_work, cleared when the probe completes successfully
  */
