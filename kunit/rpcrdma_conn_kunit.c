@@ -52,8 +52,8 @@ static void rpcrdma_conn_expect(struct kunit *test,
 	KUNIT_EXPECT_EQ(test, fx->cf_lost, state == RPCRDMA_CONN_DOWN);
 }
 
-/* If the peer refuses the connection, the CM flushes the Receives before it reports the refusal.
- * The error that is kept must be the refusal.
+/* If the peer refuses the connection, Receives are flushed before the CM reports the refusal. The
+ * error that is kept must be the refusal.
  */
 static void rpcrdma_conn_keeps_refusal(struct kunit *test)
 {
@@ -68,8 +68,8 @@ static void rpcrdma_conn_keeps_refusal(struct kunit *test)
 	rpcrdma_conn_expect(test, fx, RPCRDMA_CONN_DOWN, -ECONNREFUSED);
 }
 
-/* If a Receive is flushed before the CM reports that the connection is established, that report
- * ends the connection.
+/* At the end that opens a connection, if a Receive is flushed before the CM reports that the
+ * connection is established, that report ends the connection.
  */
 static void rpcrdma_conn_flushed_before_up(struct kunit *test)
 {

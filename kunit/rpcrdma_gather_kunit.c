@@ -67,9 +67,10 @@ struct rpcrdma_gather_seen {
  * @gf_device: device of the Receives' buffers; it needs no DMA mapping
  * @gf_conn: the connection
  * @gf_recv: its Receives
- * @gf_seen: events that the owner has seen
+ * @gf_seen: events that the owner has seen and the test has not forgotten
+ *	(rpcrdma_gather_expect_no_more())
  * @gf_nseen: number of these events
- * @gf_looked: number of events that the test has checked
+ * @gf_looked: number of these events that the test has checked
  * @gf_owned: number of Receives of messages that the owner has not given back
  * @gf_counts: the module's counters (counters.h) at the beginning of the test
  */
@@ -580,7 +581,8 @@ static void rpcrdma_gather_bounds_items(struct kunit *test)
 /* --- broken groups ---------------------------------------------------------- */
 
 /* If a transmission of a group is not the one that is due, the Receives of the group are given back
- * at once. The owner is told once, when the last transmission has arrived.
+ * at once. If the other transmissions still come, the owner is told once, when the last one has
+ * arrived.
  *
  * Covers: RTX-49 RTX-50
  */
@@ -608,8 +610,8 @@ static void rpcrdma_gather_gap(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fx->gf_conn.cn_error, 0);
 }
 
-/* If another message breaks an open group, the owner is first told that the group has ended,
- * and then gets the other message.
+/* If another message breaks an open group, the owner is first told that the group has ended, and
+ * gets the other message afterwards, when that is complete.
  *
  * Covers: RTX-47 RTX-48
  */
@@ -662,7 +664,7 @@ static void rpcrdma_gather_two_ends(struct kunit *test)
 			RPCRDMA_GATHER_KUNIT_RECVS);
 }
 
-/* No Receive of a group that is too long is held.
+/* If the first transmission shows that a group is too long, no Receive of the group is held.
  *
  * Covers: RTX-49 RTX-50 RTX-84
  */
@@ -805,7 +807,7 @@ static void rpcrdma_gather_later(struct rpcrdma_gather_fixture *fx,
 }
 
 /* Does the work that checks the age of the group wait for its timer? Do not ask whether the work is
- * pending: on older kernels, a disabled work item also is (include/compat/disable_work).
+ * pending: on older kernels, a disabled work item counts as pending (include/compat/disable_work).
  */
 static bool rpcrdma_gather_watches(struct rpcrdma_gather_fixture *fx)
 {
@@ -831,7 +833,7 @@ static void rpcrdma_gather_takes_too_long(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, rpcrdma_gather_watches(fx));
 }
 
-/* The time limit also applies to a broken group, until its last transmission has arrived.
+/* The time limit also applies to a broken group, until the group ends.
  *
  * Covers: RTX-85
  */

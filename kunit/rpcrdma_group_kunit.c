@@ -360,9 +360,10 @@ static void rpcrdma_group_single_words(struct kunit *test)
 }
 
 /*
- * Ways to change the WRITE of 65536 bytes. In transmission @part, counted from 1, @word is set
- * to @value, and the length changes by @more bytes. After transmission @when, the receiver
- * answers with the error @code, or accepts the message if @code is 0.
+ * Ways to change the WRITE of 65536 bytes. In transmission @part, counted from 1, the word number
+ * @word, counted from 0, is set to @value, and the length changes by @more bytes. After
+ * transmission @when, counted from 1, the receiver answers with the error @code, or accepts the
+ * message if @code is 0.
  */
 struct rpcrdma_group_bad_case {
 	const char	*desc;
@@ -493,8 +494,8 @@ static const struct rpcrdma_group_limits rpcrdma_group_small = {
 };
 
 /*
- * Returns transmission @number of @count, counted from 0. Each transmission has a piece of the
- * stream. If @data is set, each also has data.
+ * Returns transmission number @number of a group of @count transmissions. The first has number 0.
+ * Each transmission has a piece of the stream. If @data is true, it also has data.
  */
 static struct rpcrdma2_transmission
 rpcrdma_group_tx(u32 xid, bool response, u32 count, u32 number, bool data)
@@ -593,9 +594,9 @@ static bool rpcrdma_group_change(struct rpcrdma2_transmission *tx, u32 change)
 
 /*
  * Receive the transmissions in the order of @orders. The one at index @at of this order arrives
- * @times times, and @change is made to it unless @change is RPCRDMA_GROUP_NCHANGES. Check that a
- * group is complete if and only if all its transmissions arrived unchanged and in order, with
- * nothing in between.
+ * @times times, and @change is made to it unless @change is RPCRDMA_GROUP_NCHANGES. Each of the
+ * others arrives once, unchanged. Check that a group is complete if and only if all its
+ * transmissions arrived unchanged and in order, with nothing in between.
  */
 static void rpcrdma_group_play(struct rpcrdma_group_orders *orders, u32 at,
 			       u32 times, u32 change)
@@ -727,7 +728,9 @@ static void rpcrdma_group_interleaved(struct kunit *test)
 {
 	struct rpcrdma_group_run run;
 
-	/* Two Calls arrive as A1 A2 B1 A3 B2: each has one answer, and A3 and B2 are dropped */
+	/* Two Calls arrive as A1 A2 B1 A3 B2: each Call ends with one error, and A3 and B2 are
+	 * dropped
+	 */
 	rpcrdma_group_begin(&run, test, &rpcrdma_group_small);
 	KUNIT_EXPECT_EQ(test, rpcrdma_group_send(&run, 1, false, 3, 0),
 			RPCRDMA_GROUP_KEEP);
@@ -824,7 +827,9 @@ static void rpcrdma_group_replies_lost(struct kunit *test)
 {
 	struct rpcrdma_group_run run;
 
-	/* If a transmission of a Reply is missing, the RPC ends, but the connection stays open */
+	/* If the second of three transmissions of a Reply is missing, the RPC ends when the third
+	 * arrives, but the connection stays open
+	 */
 	rpcrdma_group_begin(&run, test, &rpcrdma_group_small);
 	rpcrdma_group_send(&run, 1, true, 3, 0);
 	rpcrdma_group_send(&run, 1, true, 3, 2);
@@ -872,14 +877,16 @@ static void rpcrdma_group_replies_lost(struct kunit *test)
 	rpcrdma_group_send(&run, 5, false, 7, 6);
 	rpcrdma_group_expect_end(&run, 0, 5, false, RPCRDMA_BIG_GROUP);
 
-	/* A transmission with the same XID but in the other direction is not of the group */
+	/* A transmission of a Call is not of a Reply group, even if it has the same XID */
 	rpcrdma_group_send(&run, 7, true, 2, 0);
 	KUNIT_EXPECT_EQ(test, rpcrdma_group_send(&run, 7, false, 2, 1),
 			RPCRDMA_GROUP_STRAY);
 	rpcrdma_group_expect_end(&run, 0, 7, true, RPCRDMA_BAD_GROUP);
 	KUNIT_EXPECT_TRUE(test, run.step.gs_close);
 
-	/* If a transmission of a Reply group comes twice, the rest of the group is swallowed */
+	/* If the second of three transmissions of a Reply comes twice, the third is swallowed, and
+	 * the connection stays open
+	 */
 	run.closed = false;
 	rpcrdma_group_send(&run, 8, true, 3, 0);
 	rpcrdma_group_send(&run, 8, true, 3, 1);
@@ -891,7 +898,7 @@ static void rpcrdma_group_replies_lost(struct kunit *test)
 }
 
 /* A Reply has more transmissions than gl_replies, the largest number of Receives that any Call
- * offers. It also has another error, which the receiver may check earlier. Even so, the connection
+ * offers. It also has another fault, which the receiver may notice first. Even so, the connection
  * is closed, and no further transmission is swallowed.
  *
  * Covers: RTX-51
@@ -926,7 +933,8 @@ static void rpcrdma_group_replies_bad_and_big(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, run.group.gr_state, RPCRDMA_GROUP_IDLE);
 
 		/* With gl_replies transmissions, the connection stays open: the Call of this
-		 * Reply may have offered that many Receives. The client checks whether it has.
+		 * Reply may have offered that many Receives. The client checks how many it has
+		 * offered.
 		 */
 		tx.tx_count--;
 		rpcrdma_group_arrive(&run, &tx);
@@ -1192,7 +1200,7 @@ static void rpcrdma_group_next_ones(struct kunit *test)
 
 /*
  * If the length of a data part is not a multiple of the segment size, no data may follow in any
- * later transmission, even if a transmission without data is between them.
+ * later transmission, even if a transmission without data comes in between.
  *
  * Covers: RTX-59
  */
@@ -1311,7 +1319,7 @@ static void rpcrdma_group_find_items(struct rpcrdma_group_trip *trip, u32 part)
 			KUNIT_EXPECT_EQ(test, (trip->offset + placed.pd_gap) %
 					seg, 0);
 			KUNIT_EXPECT_LT(test, placed.pd_gap, seg);
-			/* There are zeros between items, and nothing behind the last item */
+			/* A gap between items is sent, but nothing is sent behind the last item */
 			next = item + 1 < trip->nitems ? placed.pd_gap : 0;
 			trip->offset = 0;
 		} else {
@@ -1534,7 +1542,7 @@ static void rpcrdma_group_all_streams(struct kunit *test)
 	rpcrdma_group_every_stream(trip, test, &rpcrdma_group_grid_cases[1]);
 }
 
-/* The worked examples of rtx.rst, and others */
+/* Some of the worked examples of rtx.rst, and other messages */
 struct rpcrdma_group_plan_case {
 	const char		*desc;
 	u32			hdr;
@@ -1617,7 +1625,7 @@ static void rpcrdma_group_reach(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_layout_reach(&peer, 5120), 5120);
 	KUNIT_EXPECT_EQ(test, rpcrdma_layout_reach(&peer, 5119), 0);
 	KUNIT_EXPECT_EQ(test, rpcrdma_layout_reach(&peer, 1023), 0);
-	/* Even with the largest valid values, the sum does not overflow */
+	/* Near the largest valid values, the length of head and segments does not overflow */
 	peer.xp_head = 65532;
 	peer.xp_seg = 65536;
 	peer.xp_nsegs = 65534;
@@ -1677,8 +1685,8 @@ static void rpcrdma_group_base_form(struct kunit *test)
 	}, placed;
 	u32 i;
 
-	/* The message fits into one transmission, but a small xp_call_max or xp_msg_max requires
-	 * base form
+	/* The message fits into one transmission, but takes base form if xp_call_max is 0 or
+	 * xp_msg_max is too small
 	 */
 	KUNIT_EXPECT_EQ(test, rpcrdma_group_call(&layout, &peer), 1);
 	peer.xp_call_max = 0;

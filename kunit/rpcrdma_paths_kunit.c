@@ -356,7 +356,9 @@ static void rpcrdma_path_all_failed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_path_choose(&state, 3, 2, 11), 2);
 }
 
-/* Attempts to return to the first path become rarer, but do not end. */
+/* The time between attempts to return to the first path is doubled, up to a maximum. The attempts
+ * do not end.
+ */
 /* Covers: G-40 */
 static void rpcrdma_path_tries_again(struct kunit *test)
 {

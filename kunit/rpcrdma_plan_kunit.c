@@ -181,7 +181,9 @@ struct rpcrdma_plan_case {
 	struct rpcrdma_plan		plan;
 };
 
-/* The inline thresholds are 4096 bytes to the server and 1024 to the client. */
+/* Here the headers are those of version 1, and the inline thresholds are 4096 bytes to the server
+ * and 1024 to the client. rpcrdma_plan_examples_v2() adds 8 bytes to each of them.
+ */
 static const struct rpcrdma_plan_case rpcrdma_plan_cases[] = {
 	{
 		.desc = "a small Call and a small Reply",
@@ -322,9 +324,10 @@ static void rpcrdma_plan_examples(struct kunit *test)
 }
 
 /*
- * Even if chunks have as many segments as a client puts in one chunk, or a few more, the header
- * fits the smallest inline threshold, 1024 bytes. Here, the Read chunk has RPCRDMA_CLIENT_SEGS
- * segments, the Write chunk one more, and a chunk for a whole message two more.
+ * With the largest number of segments that a client puts in one chunk (RPCRDMA_CLIENT_SEGS), and
+ * even with one or two more, the header fits the smallest inline threshold, 1024 bytes. Here, the
+ * Read chunk has RPCRDMA_CLIENT_SEGS segments, the Write chunk RPCRDMA_CLIENT_SEGS + 1, and a chunk
+ * for a whole message RPCRDMA_CLIENT_SEGS + 2.
  *
  * Covers: ULB-21 EXP-21
  */
@@ -343,7 +346,7 @@ static void rpcrdma_plan_all_segments_fit(struct kunit *test)
 	};
 	struct rpcrdma_plan plan;
 
-	/* First check the Reply of a READ, and then the Call of a WRITE */
+	/* First check the form of the Reply. Then make it short, and check the form of the Call */
 	KUNIT_ASSERT_EQ(test, rpcrdma_plan_rpc(&limits, &args, &plan), 0);
 	KUNIT_EXPECT_EQ(test, plan.pl_reply, RPCRDMA_REPLY_WRITE);
 	args.pa_reply_max = 200;
@@ -361,8 +364,8 @@ static void rpcrdma_plan_all_segments_fit(struct kunit *test)
 }
 
 /*
- * A header of version 2 is 8 bytes longer than one of version 1. If the inline thresholds are 8
- * bytes larger, too, the decisions are the same.
+ * Without groups (rtx.h), the header of a Call or Reply is 8 bytes longer in version 2 than in
+ * version 1. If the inline thresholds are 8 bytes larger, too, the decisions are the same.
  *
  * Covers: V2-INL-02 V2-INL-05 V2-PRP-11 V2-PRP-12
  */
@@ -426,8 +429,8 @@ static void rpcrdma_plan_retried(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_plan_rpc(&limits, &args, &plan),
 			-EMSGSIZE);
 
-	/* An item would take three segments, and a chunk may have only two. A whole message takes
-	 * two
+	/* The server accepts only two segments in a chunk. An item would take three, but a whole
+	 * message takes only two.
 	 */
 	args = both;
 	args.pa_segs_max = 2;
@@ -718,7 +721,7 @@ static void rpcrdma_plan_rtx_bounds(struct kunit *test)
 	want.pl_short = true;
 	rpcrdma_plan_expect(test, &args, &want);
 
-	/* Limits that the peer has announced */
+	/* Limits that the server has announced, and at the end a connection without groups */
 	rtx = fresh;
 	rtx.px_peer.xp_reply_max = 1;
 	rpcrdma_plan_expect(test, &args, &call);
@@ -739,7 +742,7 @@ static void rpcrdma_plan_rtx_bounds(struct kunit *test)
 	rpcrdma_plan_expect(test, &args, &none);
 }
 
-/* A server with seven target segments (rtx.h), of one page each, in each Receive */
+/* A server with seven target segments (rtx.h), of 4096 bytes each, in each Receive */
 #define RPCRDMA_PLAN_TARGETS {						\
 	.px_peer = {							\
 		.xp_call_max = 64, .xp_reply_max = 16,			\
@@ -750,7 +753,9 @@ static void rpcrdma_plan_rtx_bounds(struct kunit *test)
 	.px_write_max = 131072, .px_send = 1024 + 7 * 4096,		\
 }
 
-/* If a Call is a group with one item, its header has 72 bytes. */
+/* If a Call is a group without chunks, the header of its first transmission has 64 bytes, or 72 if
+ * the item is placed (rtx.h).
+ */
 static const struct rpcrdma_plan_rtx_case rpcrdma_plan_placed_cases[] = {
 	{
 		.desc = "8 KB, though they fit RDMA2_MSG", .call = 8192 + 120,
@@ -902,7 +907,8 @@ static void rpcrdma_plan_placed_bounds(struct kunit *test)
 }
 
 /* A Send can fill at most px_gather of the seven target segments of a Receive directly from the
- * pages with the item: five, for example, if the device allows six SGEs in a Send.
+ * pages with the item: five, for example, if the device allows six SGEs in a Send. (One SGE is for
+ * the header and the stream.)
  *
  * Covers: RTX-41 RTX-56 RTX-58 T-43
  */
@@ -960,8 +966,9 @@ static void rpcrdma_plan_gathers(struct kunit *test)
 	rpcrdma_plan_expect(test, &args, &want);
 }
 
-/* Plan an RPC with foreign pages (plan.h) in its Call (@call) or for its Reply (@reply). Check that
- * no form is chosen in which the CPU may access them. Returns whether there is a plan.
+/* Plan an RPC with foreign pages (plan.h) in its Call if @call is true, and for its Reply if @reply
+ * is true. Check that no form is chosen in which the CPU may access them. Returns whether there is
+ * a plan.
  */
 static bool rpcrdma_plan_foreign_ok(struct kunit *test,
 				    const struct rpcrdma_limits *limits,

@@ -16,7 +16,7 @@
  * @kw_wait: the waiter
  * @kw_sq: the send queue
  * @kw_turn: 1 for the waiter that got its slots first, and so on; 0 for one that got none
- * @kw_given_up: the waiter does not need its slots any more, and gives them back at once
+ * @kw_given_up: the waiter does not need slots any more: when it gets them, it gives them back
  */
 struct rpcrdma_sq_kunit_waiter {
 	struct rpcrdma_sq_waiter	kw_wait;
@@ -133,7 +133,7 @@ static void rpcrdma_sq_is_not_overtaken(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fx->sf_waiters[0].kw_turn, 1);
 }
 
-/* If enough slots are free when a waiter joins, it gets them at once. */
+/* If a waiter joins an empty line, and enough slots are free, it gets them at once. */
 static void rpcrdma_sq_join_looks_once_more(struct kunit *test)
 {
 	struct rpcrdma_sq_fixture *fx = rpcrdma_sq_kunit_make(test);

@@ -82,7 +82,7 @@ static struct svc_rdma_group_fixture *svc_rdma_group_make(struct kunit *test)
 	return fx;
 }
 
-/* Writes a Reply of @len bytes. Returns what svc_rdma_group_encode() returns. */
+/* Encode a Reply of @len bytes, in two Sends. Returns what svc_rdma_group_encode() returns. */
 static int svc_rdma_group_kunit_encode(struct kunit *test,
 				       struct svc_rdma_group_fixture *fx,
 				       u32 len)

@@ -41,7 +41,8 @@ static const struct nvfs_dma_rw_ops xprt_rdma_foreign_functions = {
 	.nv_is_gpu_page = xprt_rdma_foreign_is_page,
 };
 
-/* Functions are refused if one of them or its feature flag is missing, or if others are registered.
+/* Functions are refused if one of them or its feature flag is missing, or if functions are
+ * registered already.
  *
  * Covers: G-44
  */
@@ -84,7 +85,9 @@ static void xprt_rdma_foreign_registers(struct kunit *test)
 	}
 }
 
-/* A GPU's page is found if and only if it has bytes of the xdr_buf's page list. */
+/* While functions are registered, a page of a GPU is found if and only if bytes of the xdr_buf's
+ * page list are in it.
+ */
 static void xprt_rdma_foreign_finds(struct kunit *test)
 {
 	struct nvfs_dma_rw_ops ops = xprt_rdma_foreign_functions;
