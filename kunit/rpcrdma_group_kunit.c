@@ -933,8 +933,8 @@ static void rpcrdma_group_replies_bad_and_big(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, run.group.gr_state, RPCRDMA_GROUP_IDLE);
 
 		/* With gl_replies transmissions, the connection stays open: the Call of this
-		 * Reply may have offered that many Receives. The client checks how many it has
-		 * offered.
+		 * Reply may have offered that many Receives. The client checks how many that Call
+		 * has offered.
 		 */
 		tx.tx_count--;
 		rpcrdma_group_arrive(&run, &tx);
