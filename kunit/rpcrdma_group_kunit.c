@@ -1625,13 +1625,13 @@ static void rpcrdma_group_reach(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_layout_reach(&peer, 5120), 5120);
 	KUNIT_EXPECT_EQ(test, rpcrdma_layout_reach(&peer, 5119), 0);
 	KUNIT_EXPECT_EQ(test, rpcrdma_layout_reach(&peer, 1023), 0);
-	/* Near the largest valid values, the length of head and segments does not overflow */
+	/* With the largest valid values, the length of head and segments does not overflow */
 	peer.xp_head = 65532;
 	peer.xp_seg = 65536;
-	peer.xp_nsegs = 65534;
+	peer.xp_nsegs = 65535;
 	KUNIT_EXPECT_EQ(test, rpcrdma_layout_reach(&peer, 65536), 0);
 	KUNIT_EXPECT_EQ(test, rpcrdma_layout_reach(&peer, U32_MAX),
-			65532 + 65534u * 65536);
+			65532 + 65535u * 65536);
 	peer.xp_nsegs = 0;
 	KUNIT_EXPECT_EQ(test, rpcrdma_layout_reach(&peer, U32_MAX), 0);
 }
