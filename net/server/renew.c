@@ -7,11 +7,11 @@
  *
  * Operation
  *
- * A Call is executed where it was received, and the pages with its data are handed to the code
- * that executes it. Other code may use some pages for longer: a socket that has not sent them yet,
- * or a file system that took a reference. So before a Reply is posted, its thread checks the
- * Receives of the Call. If other code has a reference to a block, the Receive gets a new block, and
- * the old one is freed with its last reference (invariant I34). If a Reply waits for send queue
+ * If possible, a Call is executed where it was received, and the pages with its data are handed to
+ * the code that executes it. Other code may use some pages for longer: a socket that has not sent
+ * them yet, or a file system that took a reference. So before a Reply is posted, its thread checks
+ * the Receives of the Call. If other code has a reference to a block, the Receive gets a new block,
+ * and the old one is freed with its last reference (invariant I34). If a Reply waits for send queue
  * slots, another task posts it later, usually a completion handler. In the meantime no upper layer
  * can get a page, because only the Call's thread hands pages out. So the task that posts the Reply
  * does not check the Receives again, and allocates nothing (svc_rdma_msg_put_renewed()).

@@ -8,10 +8,10 @@
  * the xdr_buf then has an empty head and an empty tail.
  *
  * This file uses the scatterlist interface of rdma_rw, which all supported kernels have.
- * Pages that are adjacent in memory become one entry. That matters, because each entry
- * takes an SGE, and more SGEs take more work requests. A context of rdma_rw covers no more
- * pages than one memory region can. So where rdma_rw uses memory regions, each context takes
- * exactly one region.
+ * Pages that are adjacent in memory become one entry, within the limits in sx_rw. That
+ * matters, because each entry takes an SGE, and more SGEs take more work requests. This file
+ * gives a context of rdma_rw no more pages than fit in one memory region. So where rdma_rw
+ * uses memory regions, each context takes exactly one region.
  */
 #include <linux/dma-mapping.h>
 #include <linux/math64.h>
@@ -33,8 +33,8 @@
  *
  * An entry of several pages must not be too large to be DMA-mapped: a bounce buffer (swiotlb) has
  * a maximum size, and a device may have address boundaries that a mapping must not cross. This does
- * not concern software devices, which do no DMA mapping. dc_max_mr_pages is used only where RDMA
- * Reads take memory regions. For other devices it may be 0 (mthca).
+ * not concern software devices, which do no DMA mapping. dc_max_mr_pages limits contexts only on
+ * devices where RDMA Reads may take memory regions. On others it may be 0 (mthca).
  *
  * Context: process.
  */
@@ -306,13 +306,13 @@ static int svc_rdma_chain_add_segment(struct svc_rdma_xprt *sx,
  * @move: bytes to transfer
  *
  * Segments are used in the order that they have in the chunk and without gaps
- * (RFC 8166 3.4.5, 3.4.6). Their addresses are used as the peer has sent them
- * (RFC 8166 4.4.3).
+ * (RFC 8166 3.4.5, 3.4.6). The first byte of a segment is at the address that the peer has
+ * sent, whatever that address is (RFC 8166 4.4.3).
  *
  * Context: process; sleeps.
- * Return: 0; %-EMSGSIZE if the chunk ends too early, and then nothing past its end was
- *	appended; or another negative errno. In all cases svc_rdma_chain_destroy() cleans
- *	up.
+ * Return: 0; %-EMSGSIZE if the chunk ends before all bytes are transferred, and then only the
+ *	transfer of the bytes up to its end was appended; or another negative errno. In all
+ *	cases svc_rdma_chain_destroy() cleans up.
  */
 int svc_rdma_chain_add(struct svc_rdma_xprt *sx, struct svc_rdma_chain *chain,
 		       const struct svc_rdma_move *move)

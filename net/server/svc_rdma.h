@@ -76,7 +76,7 @@ struct svc_rdma_mrs {
  * @sw_ctx: the context: DMA mapping and work requests
  * @sw_dir: %DMA_TO_DEVICE: RDMA Write; %DMA_FROM_DEVICE: RDMA Read
  * @sw_nents: number of entries of @sw_sg
- * @sw_sg: local memory; adjacent pages are merged
+ * @sw_sg: local memory; adjacent pages share an entry, within the limits in sx_rw
  */
 struct svc_rdma_rw {
 	struct list_head	sw_list;
@@ -121,7 +121,8 @@ struct svc_rdma_chain {
 };
 
 /**
- * struct svc_rdma_call - one Call, from its arrival until sunrpc is done with it
+ * struct svc_rdma_call - one Call, from its arrival until sunrpc is done with it; or another
+ *	received message, while this module handles it
  * @sc_list: link in qu_waiting, po_reading or qu_complete (struct svc_rdma_queue,
  *	struct svc_rdma_posted)
  * @sc_sx: connection on which the Call arrived
@@ -524,8 +525,8 @@ struct svc_rdma_backward {
  *	connection
  * @sx_rw: limits of the connection's RDMA Reads and Writes
  * @sx_vers: RPC-over-RDMA version of the connection; 0 until it is settled, see
- *	server/negotiate.c. Set once, under @sx_grow or before any message arrives, after all
- *	members that depend on it
+ *	server/negotiate.c. Set once, under @sx_grow or before any message arrives. All members
+ *	that depend on the version are set before it
  * @sx_negotiate: how the version is settled
  * @sx_refused: svc_rdma_has_wspace() has told sunrpc that there is no room for another
  *	Call. svc_rdma_slots_release() clears this and tells sunrpc to ask again
@@ -581,7 +582,9 @@ struct svc_rdma_xprt {
 	struct work_struct		sx_down;
 	struct work_struct		sx_free;
 
-	/* Each RPC writes these: a cache line for what arrives, and one for what is sent. */
+	/* Each RPC writes some of these. sx_queue is for what arrives; it shares no cache line with
+	 * the members behind it, most of which are for what is sent.
+	 */
 	struct svc_rdma_queue		sx_queue ____cacheline_aligned_in_smp;
 	spinlock_t			sx_lock ____cacheline_aligned_in_smp;
 	struct svc_rdma_send_pool	sx_sends;
@@ -594,7 +597,8 @@ rpcrdma_lines_apart(struct svc_rdma_xprt, sx_free, sx_queue);
 rpcrdma_lines_apart(struct svc_rdma_xprt, sx_queue, sx_lock);
 
 /* svc_rdma_send_get() and the completion handler of a Send write sx_lock, sx_sends, and the first
- * members of sx_posted. These are in one cache line, unless lock debugging makes spinlock_t larger.
+ * members of sx_posted. These are in one cache line, unless lock debugging makes spinlock_t larger,
+ * or a cache line has less than 64 bytes.
  */
 static_assert(sizeof(spinlock_t) > sizeof(u32) || SMP_CACHE_BYTES < 64 ||
 	      offsetofend(struct svc_rdma_xprt, sx_posted.po_sent) -
