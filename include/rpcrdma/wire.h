@@ -103,8 +103,8 @@
  *	received, and ours if it is to be sent
  * @rs_handle: steering tag (R_key)
  * @rs_length: length in bytes
- * @rs_offset: address within the tag's address space, used exactly as received (RFC 8166
- *	4.4.3)
+ * @rs_offset: address of the first byte within the tag's address space. A received address may
+ *	have any value: nothing is assumed about it (RFC 8166 4.4.3)
  */
 struct rpcrdma_segment {
 	u32		rs_handle;
@@ -282,7 +282,9 @@ struct rpcrdma_hdr {
  * @RPCRDMA_OK: well formed; go on
  * @RPCRDMA_DISCARD_SHORT: too short to trust any field: drop, no answer (G-10)
  * @RPCRDMA_DISCARD_DONE: RDMA_DONE: drop (RFC 8166 4.6.2)
- * @RPCRDMA_DISCARD_ERROR: RDMA_ERROR at a responder: drop (RFC 8166 4.2.4), but see G-24
+ * @RPCRDMA_DISCARD_ERROR: version 1: a server received an error: end the callback with this XID; if
+ *	there is none, drop (RFC 8166 4.2.4; G-24). Version 2: an error without F_RESPONSE, or a
+ *	server received an error of another version: drop
  * @RPCRDMA_BACKWARD_CALL: a client received a callback; or, in version 2, a CONNPROP that is
  *	not an answer
  * @RPCRDMA_BACKWARD_REPLY: a server received a Reply to a callback; or, in version 2, another

@@ -4,13 +4,13 @@
  * message travels in one or several transmissions, which are a group. rtx.h defines the terms.
  *
  * The header of the first transmission has the number of transmissions, the length of the
- * payload stream, the items, and the chunk lists of the whole message. The header of a following
- * transmission only describes the part of the message that this transmission carries.
+ * payload stream, the list of items, and the chunk lists of the whole message. The header of a
+ * following transmission only describes the part of the message that this transmission carries.
  *
  * Decoding has two steps. rpcrdma2_peek_rtx() reads the words with fixed offsets when a
  * transmission arrives. core/group.c needs only these words to assemble the group. When the group
- * is complete, rpcrdma2_rtx_items() reads its items, and rpcrdma2_decode_group() parses and checks
- * the whole header of the first transmission.
+ * is complete, rpcrdma2_rtx_items() reads the list of items, and rpcrdma2_decode_group() parses and
+ * checks the whole header of the first transmission.
  *
  * The second step is the same as for any RPC message, with a check of the items in
  * addition. Items and Read chunks were taken out of the payload stream, and their positions
@@ -66,8 +66,8 @@ static bool rpcrdma2_get_next(struct rpcrdma_xdr_in *in,
  * are not checked.
  *
  * Context: any.
- * Return: false if the message has another type or version, or is shorter than the prefix
- *	(%RPCRDMA2_PREFIX_LEN).
+ * Return: true for a message of version 2 with one of the extension's two header types; false for
+ *	any other message, and for one that is shorter than the prefix (%RPCRDMA2_PREFIX_LEN).
  *
  * See RTX-45 of rtx.rst.
  */
@@ -237,7 +237,7 @@ static const struct rpcrdma2_type rpcrdma2_rtx_types[] = {
  *
  * Context: any. The work is bounded by @len and the limits in wire.h (G-32).
  * Return: a verdict. A valid message gives %RPCRDMA_OK whether it is a request or a response:
- *	the caller looks at @hd_response.
+ *	the caller looks at hd_response of @hdr.
  *
  * See RTX-45, RTX-52, RTX-54, RTX-59, RTX-64 of rtx.rst.
  */
