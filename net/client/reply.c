@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Client: received messages. Replies are decoded, matched, fenced and placed, and their
- * RPCs are completed. Other messages go to negotiate.c, backchannel.c or error.c, or are dropped.
+ * Client: received messages. A Reply is decoded and matched with its RPC, which is then fenced (see
+ * below) and completed. Other messages go to negotiate.c, backchannel.c or error.c, or are dropped.
  *
- * This file owns a message from its arrival until it is given back, and an RPC while its
- * rpc_rqst is pinned. It never registers memory, and never sends an RPC: if an RPC must be
- * sent again, sunrpc does that.
+ * This file owns a message from its arrival until it gives the message back or passes it to
+ * another file, and an RPC while its rpc_rqst is pinned. It never registers memory, and never
+ * sends an RPC: if an RPC must be sent again, sunrpc does that.
  *
  * Operation
  *
@@ -13,8 +13,8 @@
  * queue for Receives. While a message is handled, no completion of the send queue is handled
  * (rpcrdma_send_cq_enter()), so a message and the completion of a fence are never handled at
  * the same time. The decoder checks all bounds before any field is used. The RPC of a Reply is
- * found by the XID. Its rpc_rqst is pinned from then until the RPC is completed, so that
- * sunrpc cannot release it in between.
+ * found by the XID. Its rpc_rqst is pinned from then until this file has completed the RPC, or has
+ * left it to sunrpc to send the RPC again. So sunrpc cannot release the rpc_rqst in between.
  *
  * First the Reply is checked, and the result is stored in the slot. Then the RPC is fenced
  * (fence.c): the server's access to the RPC's memory is ended, by the server's Send With
@@ -32,8 +32,8 @@
  * before the RPC can be completed, the message is given back and the rpc_rqst is unpinned.
  * sunrpc sends the RPC again on the next connection.
  *
- * A Reply that came as a group (group.c) is handled like any other Reply, and is malformed if
- * it took more Receives than its Call has offered. If a group is never complete, its RPC ends
+ * A Reply that came as a group (rtx.h) is handled like any other Reply, and is malformed if it
+ * took more Receives than its Call has offered. If such a Reply is never complete, its RPC ends
  * as after a malformed Reply, but there is no message (rr_msg is NULL).
  */
 #include <kunit/visibility.h>
@@ -393,7 +393,8 @@ static void xprt_rdma_reply_check_stray(struct xprt_rdma *xr,
 
 /* Ends the server's access to the RPC's memory, and completes the RPC now or later. @msg is
  * NULL if the Reply was a group (rtx.h) that was never complete. Returns false if the connection
- * is down; the caller must then call xprt_rdma_reply_forsake().
+ * is down, or is being closed because @msg has invalidated a wrong handle. The caller must then
+ * call xprt_rdma_reply_forsake().
  */
 static bool xprt_rdma_reply_fence(struct xprt_rdma *xr,
 				  struct xprt_rdma_req *req,
@@ -520,8 +521,8 @@ static void xprt_rdma_reply_credit(struct xprt_rdma *xr,
  * second one, this function returns false (invariant I7).
  *
  * Context: completion; queue_lock held.
- * Return: false if the Call was not sent on this connection, or if a Reply to it has already
- *	come.
+ * Return: false if the Call was not sent on this connection, if a Reply to it has already come,
+ *	or if sunrpc has given up the RPC; otherwise true.
  */
 VISIBLE_IF_KUNIT bool xprt_rdma_reply_awaited(struct xprt_rdma *xr,
 					      struct xprt_rdma_req *req,
@@ -656,8 +657,9 @@ static bool xprt_rdma_reply_sort_v2(struct xprt_rdma *xr,
 	return true;
 }
 
-/* Finds out what kind of message @msg is, and calls the function that handles it and gives it
- * back.
+/* Finds out what kind of message @msg is. Calls the function that handles it and gives it back.
+ * Messages that are dropped, and those that xprt_rdma_reply_sort_v2() has handled, are given back
+ * here.
  */
 static void xprt_rdma_reply_dispatch(struct xprt_rdma *xr,
 				     struct rpcrdma_msg_in *msg)

@@ -228,7 +228,9 @@ TRACE_EVENT(xprt_rdma_send,
 		  __entry->signaled ? " signaled" : "")
 );
 
-/* A Send has completed. An unsignaled Send is traced when the next signaled Send completes. */
+/* A Send has completed. An unsignaled Send that has succeeded is traced when the next signaled Send
+ * succeeds.
+ */
 TRACE_EVENT(xprt_rdma_send_done,
 	TP_PROTO(const struct rpcrdma_cid *cid, u32 status),
 	TP_ARGS(cid, status),

@@ -39,8 +39,8 @@
 /* Largest READ or WRITE payload in bytes. The NFS client has the same limit. */
 #define XPRT_RDMA_MAX_PAYLOAD	1048576u
 
-/* Maximum number of callbacks in progress. This is the credit value that the client
- * grants in the backward direction (rfc5666bis 8.2.2.1).
+/* Maximum number of callbacks that may be unanswered at one time. The client grants this number
+ * of credits in the backward direction (rfc5666bis 8.2.2.1).
  */
 #define XPRT_RDMA_BC_REQUESTS	16u
 
@@ -143,6 +143,7 @@ struct xprt_rdma_mr {
  * @sn_send: the Send. Its buffer has the transport header and the inline part of the
  *	message. An idle Send is on xr_send_free. A posted Send is on xr_send_busy, in
  *	posting order. A parked Send waits in line for send queue entries (client/send.c).
+ *	Before a group is posted, all its Sends but the first are on sd_more of the first.
  *	xr_send_lock protects xr_send_free and xr_send_busy, and is held while a Send joins
  *	or leaves the line. sd_slots counts the Send itself and the registrations that are
  *	posted in front of it.
@@ -227,7 +228,8 @@ enum xprt_rdma_pages {
  *	Reply has been handled, or sunrpc has given up the RPC
  * @XPRT_RDMA_WAIT_POSTING: its Call is being posted, under xr_send_lock. The code that handles a
  *	Reply takes this lock, and so waits until the Call was posted (xprt_rdma_reply_awaited())
- * @XPRT_RDMA_WAIT_SENT: its Call was posted on the present connection, and its Reply has not come
+ * @XPRT_RDMA_WAIT_SENT: its Call was posted on the present connection, and its Reply has not come;
+ *	or posting the Call has failed, and the connection is lost
  * @XPRT_RDMA_WAIT_REPLIED: its Reply has come and is being handled
  *
  * The code that handles Replies, the code that gives up an RPC, and the code that ends a connection
