@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Completion IDs: the names that trace events give to Receives, Sends and memory regions when
- * these are posted and when they complete.
+ * these are posted and when they complete. The memory regions that a server uses for RDMA Reads
+ * have no completion IDs.
  */
 #ifndef RPCRDMA_CID_H
 #define RPCRDMA_CID_H

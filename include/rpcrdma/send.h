@@ -16,7 +16,8 @@ struct rpcrdma_conn;
 
 /**
  * struct rpcrdma_send - one Send
- * @sd_list: link for the owner, in a list of posted or idle Sends
+ * @sd_list: link in @sd_more of the first Send of a group, until the group is posted; otherwise
+ *	for the owner, who may link posted or idle Sends with it
  * @sd_conn: connection that the Send belongs to
  * @sd_buf: mapped buffer with the message; or, if the owner provides SGEs for other memory,
  *	with the beginning of the message

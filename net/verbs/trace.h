@@ -156,7 +156,7 @@ TRACE_EVENT(rpcrdma_sq_wait,
 		  __entry->size)
 );
 
-/* The last transmission of a group has arrived, and its message is complete */
+/* The last transmission of a group (rtx.h) has arrived, and the message is complete */
 TRACE_EVENT(rpcrdma_group,
 	TP_PROTO(const struct rpcrdma_conn *conn,
 		 const struct rpcrdma_group *group),
