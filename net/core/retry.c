@@ -68,7 +68,8 @@ static bool rpcrdma_retry_write_len(struct rpcrdma_retry *retry, u32 index,
 
 /* The Reply does not fit into what the Call offered for it: Receives and perhaps chunks. If a
  * Write chunk was offered, either the rest of the Reply was too long, or the server accepts no
- * Write chunks (version-two 5.3.3). A Reply chunk for the whole Reply helps in every case.
+ * Write chunks (version-two 5.3.3). In all these cases, the remedy is a Reply chunk for the whole
+ * Reply.
  */
 static bool rpcrdma_retry_reply_len(struct rpcrdma_retry *retry, u32 needed,
 				    const struct rpcrdma_retry_args *args)
