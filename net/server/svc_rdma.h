@@ -265,8 +265,9 @@ struct svc_rdma_send {
  *	sx_lock
  * @vs_refused: number of messages that were answered with an error instead of being executed
  * @vs_dropped: number of messages that were dropped
- * @vs_read_bytes: number of bytes read by RDMA Read
- * @vs_write_bytes: number of bytes written by RDMA Write
+ * @vs_read_bytes: number of bytes for which RDMA Reads were built, whether they have completed or
+ *	not
+ * @vs_write_bytes: number of bytes for which RDMA Writes were built
  */
 struct svc_rdma_stats {
 	u64		vs_received;
