@@ -397,12 +397,15 @@ static inline bool xprt_rdma_wait_is_over(const struct xprt_rdma_req *req)
  * @cs_hardway: bytes by which the buffers of slots have been enlarged
  * @cs_failed_marshals: failed attempts to build a Call
  * @cs_bad_replies: Replies that ended an RPC with an error
- * @cs_nomsg_calls: Calls sent as RDMA_NOMSG
+ * @cs_nomsg_calls: Calls in the form RDMA_NOMSG
  * @cs_recycled: regions destroyed with their connection
  * @cs_allocated: regions allocated
  * @cs_local_inv: local invalidations; each is for all regions that an RPC still had
  * @cs_empty_sends: number of times that a Call had to wait for a free Send, or for send queue
  *	entries
+ *
+ * What is counted when a Call is built (chunks, copies, forms) is counted again when the Call is
+ * built again, for example because it could not be sent.
  */
 struct xprt_rdma_stats {
 	unsigned long		cs_read_chunks;
