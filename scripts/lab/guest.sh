@@ -23,22 +23,24 @@ guest_initramfs() {
 			modprobe -d "$(kernel_root "$k")" -S "$rel" --show-depends "$m"
 		done | grep ^insmod | awk '!seen[$2]++')
 	fi
-	# Two guests may start at the same time, so each makes a file of its own, and renames it.
+	# Two processes may do this at the same time, so each makes a file of its own, and renames
+	# it.
 	(cd "$tmp" && find . | cpio -o -H newc --quiet | gzip -1) >"$tmp.gz"
 	rm -rf "$tmp"
 	mv "$tmp.gz" "$out"
 	echo "$out"
 }
 
-# guest_tsc: print the frequency of the time-stamp counter in kHz. guest_pc() tells it to emulated
-# guests, which might measure a wrong frequency (lab/tsc.c).
+# guest_tsc: print the frequency of the host's time-stamp counter in kHz. Without -icount,
+# guest_pc() passes it to emulated guests, which might otherwise measure a wrong frequency
+# (lab/tsc.c).
 guest_tsc() {
 	local boot d new
 	boot=$(cat /proc/sys/kernel/random/boot_id)
 	d=$CACHE/tsc/$boot
 	if [ ! -s "$d/khz" ]; then
 		mkdir -p "$d"
-		# Two guests may start at the same time, so each makes a file of its own, and
+		# Two processes may do this at the same time, so each makes a file of its own, and
 		# renames it.
 		new=$(mktemp -d "$d/new.XXXXXX")
 		gcc -O2 -Wall -Wextra -Werror -o "$new/tsc" "$LAB/tsc.c" && "$new/tsc" >"$new/khz" &&
@@ -68,16 +70,17 @@ guest_qemu() {
 		-device virtio-serial "$@"
 }
 
-# guest_pc [more arguments of QEMU]: the part of guest_qemu for a PC. Sets its variable machine, and
-# adds to its cmdline.
+# guest_pc [more arguments of QEMU]: the part of guest_qemu() for a PC. Reads guest_qemu()'s
+# variables k and accel, sets its variable machine, and adds options to its variable cmdline.
 guest_pc() {
 	local cpu=host khz
 	if [ "$accel" != kvm ]; then
 		# Five-level page tables only make the emulation slower.
 		cpu=max,la57=off${GUEST_CPU_FLAGS:+,$GUEST_CPU_FLAGS}
-		# Each setting of a timer interrupts the emulation. With a regular tick instead, a debug kernel needs a
-		# quarter less time, but Debian's kernel needs a third more. With -icount, there is no regular tick
-		# either, because its instructions would be counted.
+		# Each time the guest sets a timer, this interrupts the emulation. With a regular
+		# tick instead, a debug kernel needs a quarter less time, but Debian's kernel needs
+		# a third more. With -icount, no guest has a regular tick, because the instructions
+		# of the tick would be counted.
 		[[ $k == debian* || " $* " == *" -icount "* ]] || cmdline="nohz=off highres=off $cmdline"
 		if [[ " $* " != *" -icount "* && $(uname -m) == x86_64 ]]; then
 			# "set -e" may be off here.
@@ -91,8 +94,9 @@ guest_pc() {
 	cmdline="console=ttyS0 no_timer_check $cmdline"
 }
 
-# guest_accel <kernel>: print the accelerator for QEMU. /dev/kvm may exist and not work. So KVM is used only after a
-# guest has booted with it. This is tried once after each boot of this machine.
+# guest_accel <kernel>: print the accelerator for QEMU. /dev/kvm may exist but not work. So KVM is
+# used only if a guest that was started to try it has booted. The result is kept until the host
+# boots again. Foreign kernels are emulated.
 guest_accel() {
 	local k=$1 boot d
 	! kernel_is_foreign "$k" || { echo tcg,thread=multi; return; }
@@ -130,7 +134,9 @@ guest_run_dir() {
 		MODROOT="$(module_root "$k")" "$@"; do
 		printf '%s=%q\n' "${v%%=*}" "${v#*=}"
 	done >"$dir/env"
-	# One guest of a pair may run another module than $MODULE (MODULE_client, MODULE_server), or another kernel.
+	# The two guests of a pair may run different modules or kernels. A variable with the name of
+	# a role, such as MODULE_client or KERNEL_server, replaces the common variable in the guest
+	# with that role.
 	cat >>"$dir/env" <<-'END'
 	ROLE=$(sed 's/.*lab\.role=\([a-z]*\).*/\1/' /proc/cmdline)
 	for v in MODULE MODROOT KERNEL; do
@@ -157,9 +163,9 @@ guest_um() {
 		seccomp=auto con=null ssl=null ssl0=null,fd:9 "lab.run=$dir" "$cmdline" "$@" 9>>"$dir/$role.verdict"
 }
 
-# guest_start <dir> <kernel> <role> [more arguments of the machine]: start a guest, and set
-# GUEST_PID. With GUEST_FOREGROUND, for a guest in which a user types commands, return only when the
-# guest has ended.
+# guest_start <dir> <kernel> <role> [more arguments of the machine]: start a guest in the
+# background, and set GUEST_PID. If GUEST_FOREGROUND is set, for a guest in which a user types
+# commands, return only when the guest has ended, and do not set GUEST_PID.
 guest_start() {
 	local dir=$1 k=$2 role=$3 cmdline
 	shift 3
@@ -230,9 +236,10 @@ guest_last_words() {
 	[ ! -s "$1/$2.log" ] || tail -n 3 "$1/$2.log"
 }
 
-# guest_wait <dir> <seconds> <pid> <role> [<pid> <role>...]: returns 0 if all jobs ended well. A guest is killed
-# if its time is over, or if its partner ended some time ago. It is also killed if its job is done and it does not
-# end: User-mode Linux sometimes hangs in the last step.
+# guest_wait <dir> <seconds> <pid> <role> [<pid> <role>...]: wait until these guests have ended.
+# Returns 0 if the jobs of all of them ended well. Guests that still run are killed when the time is
+# over, or some time after the first of these guests has ended. A guest whose job is done is also
+# killed if it does not end soon: User-mode Linux sometimes hangs in the last step.
 guest_wait() {
 	local dir=$1 end=$((SECONDS + $2)) rc=0 i alive grace=0 pids=() roles=() done=()
 	shift 2
