@@ -54,7 +54,8 @@ RESULTS = TOP / "scripts/mutants/guests.results"
 TESTS = TOP / "scripts/tests"
 GROUPS, PEERS, ANALYSERS = TESTS / "groups", TESTS / "peers", TESTS / "analysers"
 WORK = Path(tempfile.gettempdir()) / "rpcrdma-mutants"
-# The tree is always copied to the same path, and only files that differ are written, so that make compiles only those.
+# The tree is always copied to the same path, and only files that differ are written, so that make
+# compiles only what depends on them.
 TREE, OUT = WORK / "tree", WORK / "guests-out"
 GUESTS = {"7.3 siw", "7.3 rxe", "6.12 siw", "6.12 rxe", "debian rxe"}
 VERDICT = re.compile(r"(ok|not ok|skip) [^/]*/[^/]*/(\S+) \(\d+ s\) *(.*)")
@@ -128,7 +129,8 @@ def tried(group, case, provider):
     if not m:
         return []
     found = cases_of(f"hostile_{m[1]}.py", m[2])
-    # The programs for version 2 also run the sets of version 1, except cases that are only for version 1.
+    # The programs for version 2 also run the sets of the programs for version 1, except the cases
+    # that are only for version 1.
     if m[1] == "server_v2":
         found += [(name, rest) for name, rest in cases_of("hostile_server.py", m[2])
                   if re.search(r"vers=(BOTH|\(2,\))", rest)]
