@@ -14,7 +14,8 @@ LAB_SUITES=(bookworm bookworm-security bookworm-backports trixie trixie-backport
 HEADERS=$CACHE/headers
 HEADERS_FLOOR=$(sed -n 's/^rpcrdma-kernels := \([^ ]*\).*/\1/p' "$TOP/Kbuild")
 
-# Read the package lists of these suites, unless that was tried less than a day ago.
+# Read the package lists of LAB_SUITES, unless this was tried for the same suites less than a day
+# ago.
 headers_lists() {
 	local old
 	old=$(find "$LAB_APT/updated" -mmin +1440 2>/dev/null) || true
@@ -120,9 +121,9 @@ headers_try() {
 	}
 }
 
-# headers_probes <file...>: check the commands that headers_command() has written, a file for each
-# kernel. Each probe of include/compat/Kbuild must have an effect on some of the commands, but not
-# on all of them. Each shim must have a probe.
+# headers_probes <file...>: check the commands that headers_command() has written. There is one file
+# for each kernel. Each probe of include/compat/Kbuild must have an effect on some of the commands,
+# but not on all of them. Each shim must have a probe.
 headers_probes() {
 	local names name used shim rc=0
 	names=$(sed -nE 's/^rpcrdma-compat \+= \$\(call rpcrdma-(shim|relic|macro),(\w+),.*/\2/p' "$TOP/include/compat/Kbuild")
