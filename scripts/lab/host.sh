@@ -27,7 +27,8 @@ done
 mkdir -p "$TREE" 2>/dev/null && [ -w "$TREE" ] && [ -w "$CACHE" ] ||
 	die "$CACHE is another user's: be root, or set RPCRDMA_CACHE to a directory of your own"
 
-# stop_tree <pid>: stop a process and all its descendants, and print them. A stopped process cannot start others.
+# stop_tree <pid>: send SIGSTOP to a process and its descendants, and print their PIDs. A process is
+# stopped before its children are looked for, so that it cannot start others meanwhile.
 stop_tree() {
 	local f
 	kill -STOP "$1" 2>/dev/null || return 0
@@ -107,9 +108,9 @@ lock() {
 }
 
 # The lab's own configuration and package lists for apt, with the suites in LAB_SUITES. They are
-# used only for queries and downloads: an installation with them would upgrade the host to another
-# release. Suites called *-security have an archive of their own. LAB_ARCHS has the architectures
-# of the packages. apt takes the first one unless a command names another.
+# used only for queries and downloads: an installation with them could upgrade the host to another
+# release. Suites called *-security have an archive of their own. LAB_ARCHS has the architectures of
+# the packages. apt takes the first architecture unless a command names another.
 LAB_APT=$CACHE/apt
 LAB_ARCHS=("$(dpkg --print-architecture)")
 LAB_SUITES=(bookworm-backports trixie trixie-backports)
@@ -142,7 +143,8 @@ lab_apt_cache() { APT_CONFIG=$LAB_APT/apt.conf apt-cache "$@"; }
 POLICY=/usr/sbin/policy-rc.d
 POLICY_MARK='# By scripts/lab of rpcrdma, for the time of an installation, process'
 
-# policy_ours: print the process that made the file; fail if there is no file, or if it belongs to the user.
+# policy_ours: print the PID of the shell that made the file; fail if there is no file, or if the
+# lab has not made it.
 policy_ours() { sed -n "s!^$POLICY_MARK !!p" $POLICY 2>/dev/null | grep .; }
 
 # Remove the file if the run that made it was killed.
@@ -161,8 +163,9 @@ policy_up() {
 
 policy_down() { [ "$(policy_ours)" != "$BASHPID" ] || rm -f $POLICY; }
 
-# apt_install <package...>: install packages from the host's own sources. At the end, the file that keeps servers from
-# starting is removed, even if the installation fails or is interrupted. After SIGKILL, the next run removes it.
+# apt_install <package...>: install packages from the host's own sources. At the end, the file that
+# keeps servers from starting is removed, even if the installation fails or is interrupted. After
+# SIGKILL, the next need_packages() removes it.
 apt_install() (
 	[ "$(id -u)" = 0 ] || die "these packages are missing and only root can install them: $*"
 	export DEBIAN_FRONTEND=noninteractive
@@ -182,8 +185,9 @@ missing_packages() {
 	done
 }
 
-# need_packages <name...>: install the packages that are missing. Only a subshell holds the lock, so that it is released
-# at once: the caller may run for an hour, and other runs may need packages meanwhile.
+# need_packages <name...>: install the packages that are missing. Only a subshell holds the lock, so
+# that the lock is released after the installation: the caller may run for an hour, and other runs
+# may need packages meanwhile.
 need_packages() {
 	local missing
 	policy_tidy
@@ -209,7 +213,8 @@ PKG_FOREIGN=(bash coreutils busybox-static util-linux mount procps sysvinit-util
 PKG_WIRE=(tshark)
 # For a user at the prompt of a guest
 PKG_SHELL=(ibverbs-utils rdmacm-utils)
-# A key distribution centre, and the programs that get tickets from it, for krb5 mounts in a guest
+# For krb5 mounts in a guest: a key distribution centre, its administration, and the programs that
+# get tickets
 PKG_KRB5=(krb5-kdc krb5-admin-server krb5-user)
 # For the group programs, which runs programs on a mount. Only make test-all needs the second list.
 PKG_PROGRAMS=(qemu-utils)
