@@ -8,8 +8,7 @@
 # Second: none
 . "$TOP/scripts/tests/cases.sh"
 
-# The codec of the test clients (rtx.py) encodes and decodes the examples of the specification
-# (rtx.rst).
+# Check the codec of the test clients (rtx.py) with the examples of the specification (rtx.rst).
 case_rtx-examples() { python3 -I -S -c 'import sys
 sys.path.insert(0, sys.argv[1] + "/scripts/tests/peers")
 sys.dont_write_bytecode = True
@@ -47,9 +46,9 @@ case_rtx-placed() {
 }
 
 group() {
-	# caller.py and hostile_rtx.py read ALL, and hostile_rtx.py reads ROUNDS. With ALL,
-	# rtx-storm sends a hundred thousand groups of each of two kinds. With ROUNDS, it sends that
-	# number of groups of every kind. Both take long.
+	# caller.py and hostile_rtx.py read ALL, and hostile_rtx.py reads ROUNDS. With ALL, the case
+	# storms() sends the first two kinds of bad groups a hundred thousand times each, and the
+	# others less often. With ROUNDS, it sends each kind that number of times. Both take long.
 	export ALL ROUNDS
 	[ -z "$ALL$ROUNDS" ] || CASE_LIMIT=3600
 	# nfsd gives up a callback after a tenth of the lease time.
