@@ -16,8 +16,8 @@ group() {
 	export ALL ROUNDS
 	[ -z "$ALL$ROUNDS" ] || CASE_LIMIT=3600
 	alone_up
-	# Set the largest size of a WRITE that is sent in a group. By default the client computes it
-	# from the measured round trip. Here, this time is that of a slow Python program.
+	# Set the largest size of a WRITE that is sent as a group. By default the client computes it
+	# from the measured round-trip time, which a slow Python program makes too long here.
 	tune 65536 /proc/sys/sunrpc/rdma_rtx_write_max
 	run_all_cases
 	tune 0 /proc/sys/sunrpc/rdma_rtx_write_max
