@@ -237,9 +237,9 @@ def long_null(c):
 
 # --- endings ------------------------------------------------------------------
 
-# After an RDMA Read has failed, the server must release the memory region of the Read. With siw,
-# the kernel would warn about a region that is still in use. A page that stayed mapped would not be
-# noticed (dma.rst).
+# After an RDMA Read has failed, the server must release the memory region of the Read. (Only on siw
+# does a Read have one, and the kernel would warn about a region that is still in use.) A page that
+# stayed mapped would not be noticed (dma.rst).
 # Covers: V1-ERR-28 MEM-05 MEM-23
 @case("endings", "handles that cannot be read or written", "rxe/svc_rdma_read_err", "rxe/svc_rdma_send_err")
 def handles(b):
@@ -259,7 +259,7 @@ def handles(b):
         b.fresh().works()
 
 
-# The regions of the server exist only on siw, where an RDMA Read needs one.
+# In these tests, the server has regions only on siw, where an RDMA Read needs one.
 # Covers: MEM-05
 @case("endings", "all regions of the server")
 def regions(b):
@@ -336,7 +336,8 @@ def leave(kind=Client):
     """Exit without closing the connection when the server has begun with one of 12 Calls, and before it has
     answered all of them."""
     c = kind(Verbs())
-    # The server's largest payload depends on its memory, and may be less than 900000 bytes.
+    # nfsd's largest payload may be less than 900000 bytes. By default it depends on the memory of
+    # the server.
     size = min(900000, int(get("/proc/fs/nfsd/max_block_size")))
     before = counters()["server_calls_read_chunk"]
     for _ in range(12):
