@@ -139,7 +139,7 @@ def count(b):
 @case("reads", "a handle that cannot be read: nothing is executed", "rxe/svc_rdma_read_err", "svc_rdma_lost")
 def revoked(b):
     # The server signals only the last RDMA Read of a Call. The others have a completion only if
-    # they fail. This Call has two RDMA Reads. Let each of them fail once.
+    # they fail. This Call has two RDMA Reads. Let first the one fail, and then the other.
     for bad_one in (0, 1):
         c = b.fresh()
         before, counted = operations("proc3")[WRITE3], counters()
@@ -306,8 +306,8 @@ def no_reply_chunk(b):
     c = b.fresh()
     want(c.is_error(c.nfs(READDIRPLUS, readdir_args(b)), REPLY_RESOURCE), "no error")
     c.works()
-    # The next Reply is longer than this client's Receives (1024 bytes, the default inline
-    # threshold), but shorter than the longest Send of our server.
+    # The next Reply is longer than this client's Receives (1024 bytes, the default inline threshold
+    # of version 1), but shorter than the longest Send of our server.
     small = b.connect(b"", size=1024)
     want(c.is_error(small.nfs(READDIRPLUS, readdir_args(b, 2000)), REPLY_RESOURCE), "1024 bytes: no error")
     small.works()
@@ -433,7 +433,8 @@ def several(b):
             r.word()
             want(r.word() == n, f"READ {i} is short")
             if i >= count:
-                # nfsd returns wrong data for every READ but the first, even over TCP, so only the first is compared.
+                # With these lengths, nfsd returns wrong data for the second and third READ, even
+                # over TCP (see each_its_own()). So only the data of the first are compared.
                 want(i or r.data[r.at:r.at + n] == DATA[:n], "wrong data in the stream")
                 r.skip(n + -n % 4)
         want(r.at == len(r.data), f"{count} chunks: the stream is not what the chunks leave")
@@ -443,9 +444,10 @@ def several(b):
             want(c.get(at + n, 100) == b"\xee" * 100, f"{count} chunks: bytes behind are written")
 
 
-# nfsd puts the data of a second or third READ in the right place only if these data begin at the
-# start of a page. In the next result, 16 bytes precede the data, so the first two lengths are 16
-# less than a multiple of 4096. The chunks are not in the order of their addresses.
+# nfsd puts the data of a second or third READ in the right place of the Reply only if these data
+# begin at the start of a page. In the result of each READ, 16 bytes precede the data, so the first
+# two lengths are 16 less than a multiple of 4096. The chunks are not in the order of their
+# addresses.
 # Covers: ULB-07
 @case("writes", "each READ of a COMPOUND into its own chunk")
 def each_its_own(b):
@@ -689,8 +691,8 @@ def answers(b):
     c.spend(answer_of(c, message, 1, bytes(3800)))
     other = c.callback()
     want(other, "a callback that has ended keeps its credit")
-    # An error also ends the callback, whatever the error's code is. In version 2, any message with
-    # the callback's XID and F_RESPONSE ends it, even a malformed one.
+    # An error also ends the callback, whatever the error's code is. In version 2, so does a
+    # malformed message with the callback's XID and F_RESPONSE, unless its type is CONNPROP.
     before = counters()
     if c.vers == 1:
         c.conn.send(c.error(other.xid, credit=0xffffffff))
@@ -719,8 +721,8 @@ def answers(b):
 
 
 # nfsd gives up a callback after 15 s and tries again. The client does not know this and may still answer, so
-# the credit must stay in use. (This case and others that take long run for one version only, because they do
-# not depend on the version.)
+# the credit must stay in use. (This case takes long and does not depend on the version, so it runs
+# only for version 1.)
 # Covers: BC-05 BC-12
 @case("callbacks", "callbacks that are given up keep their credits", "svc_rdma_bc_given_up",
       "svc_rdma_bc_drop: status=-110", "svc_rdma_bc_stuck", vers=1)
@@ -900,7 +902,8 @@ def one_goes(b):
     want(second and sequence_of(second)[0] == stays.session, "no callback for the one that stays")
     recall(names[3])
     want(not c.callback(1), "a third callback, though two have no answer")
-    # This answer comes too late for its callback, but returns a credit, which a callback to the other client uses.
+    # This answer comes too late for its callback, but returns the credit. A callback to the other
+    # client then uses it.
     c.conn.send(answer_of(c, late, 2))
     third = c.callback()
     want(third and sequence_of(third)[0] == stays.session, "the late answer returns no credit")
@@ -909,8 +912,8 @@ def one_goes(b):
     recall(names[4])
     want(c.callback(), "no callback any more")
     c.works()
-    # Within five seconds, kfree_rcu() frees the objects of the client that left. Close the connection after that, so
-    # that KASAN would report an access to these objects.
+    # kfree_rcu() may take about five seconds to free the objects of the client that left. Close the
+    # connection after that, so that KASAN would report an access to these objects.
     time.sleep(6)
     c.conn.close()
     all_leave(b, users)
@@ -1199,9 +1202,9 @@ def long_queue(b):
     print(f"# {waits} waited for the send queue")
 
 
-# On siw, each RDMA Read uses one of 80 regions, and the send queue has room for the three work
-# requests of each region. So on siw, Calls wait for regions, and on rxe they wait for the send
-# queue.
+# On siw, each RDMA Read needs one of the connection's regions, of which there are at most 80, and
+# the send queue has room for the three work requests of each region. So on siw, Calls wait for
+# regions, and on rxe they wait for the send queue.
 @case("flow", "more RDMA Reads than the server has regions for, or room", "rxe/rpcrdma_sq_wait")
 def long_reads(b):
     not_on_6_1("rxe of 6.1 executes a work request before it takes the next one")
