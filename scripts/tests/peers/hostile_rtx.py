@@ -232,7 +232,8 @@ def bad_properties(b):
     rows = [(prop_rtx(*p),) for (p,) in bad]
     rows += [(words(RTX, n) + bytes(n + -n % 4),) for n in (1, 4, 24, 27, 29, 32, 56)]
     rows += [(prop_rtx(*good), prop_rtx(*good)), (words(RTX, 28) + bytes(24),)]
-    # The targets must fit RBSIZ, whether the property RBSIZ precedes or follows the property RTX.
+    # The head part and the targets together must fit RBSIZ, whether the property RBSIZ precedes or
+    # follows the property RTX.
     rows += [(size(1276), prop_rtx(*good)), (prop_rtx(*good), size(1276)),
              (prop_rtx(*good._replace(nsegs=8)),), (size(4348), prop_rtx(*good._replace(nsegs=8)))]
     c = unheard(b)
@@ -792,8 +793,9 @@ def not_before(b):
 
 # A refusal is the server's error message for a broken group. It holds no Receive of the server, so Receives do not
 # limit the number of refusals. In this case the client posts no Receives after its first four, so further refusals
-# do not complete. (With siw, the connection is lost at once.) The server must close the connection when too many
-# refusals wait for send queue slots (T-32). It must not wait until nothing has completed for progress_timeout.
+# do not complete. (With siw, the connection is lost at once.) The server must close the connection
+# as soon as too many refusals wait for send queue slots (T-32), and not only after
+# progress_timeout.
 # Covers: RTX-49 RTX-84
 @case("rtx-bad", "refusals that nobody takes do not pile up", "rxe/svc_rdma_reply_err")
 def piling(b):
@@ -808,8 +810,8 @@ def piling(b):
         # server treats each client as known.
         trusted = known or os.environ["KERNEL"] == "debian-6.1"
         there = at_rest(c, c.rbsiz)
-        # The client's four Receives take four refusals. Up to 8 may be made before the close takes
-        # effect (on a busy machine there were five). The rest is what T-32 allows to wait.
+        # The client's four Receives take four refusals. Up to 8 more may be made before the close
+        # takes effect (on a busy machine there were five). The rest is what T-32 allows to wait.
         most = 4 + 8 + (int(there["send_queue"]) + int(there["credits_granted"]) + 3 if trusted else 9)
         c.verbs.lib.peer_keep(c.conn.index, 1)
         before, sent, end = counters()["server_bad_headers"], 0, time.monotonic() + 15
