@@ -566,8 +566,8 @@ def kill(s, *command):
 @case("memory", "a killed reader, and a late answer", "xprt_rdma_given_up", mount=False, vers=BOTH)
 def killed(s):
     s.mount("vers=3,noac,hard")
-    # If a process that lists a directory is killed, its RPC ends. Before the client frees the memory, it must
-    # end the server's access to it.
+    # If a process that lists a directory is killed, its RPC ends. Before the client frees the
+    # memory of the RPC, it must end the server's access to this memory.
     call = kill(s, "ls", MNT + "/dir")
     want(call.reply, "READDIR offers no Reply chunk")
     # The access is not longer than the segment. Otherwise it might be refused only because of its
@@ -624,7 +624,7 @@ def waits_for_credit():
 
 # The only credit belongs to an RPC that was given up. Another task waits for the credit. No RPC is
 # in flight whose end would wake the task, so the late Reply must wake it. The late Reply comes
-# before the RPC has released its memory (the knob client_hold_fence delays that).
+# before the RPC has released its memory: the knob client_hold_fence delays the release.
 # Covers: V1-CRD-06 V1-CRD-07
 @case("memory", "the last credit comes back late, and before its RPC has gone", mount=False, vers=BOTH, knobs=True)
 def killed_last(s):
@@ -651,8 +651,9 @@ def killed_last(s):
     s.kept()
 
 
-# One credit belongs to an RPC that was given up, and the other one to an RPC that the server has not answered yet.
-# The late Reply must wake the task that waits for a credit.
+# One credit belongs to an RPC that was given up, and the other one to an RPC that the server has
+# not answered yet. The late Reply to the RPC that was given up must wake the task that waits for a
+# credit.
 # Covers: V1-CRD-06 V1-CRD-07
 @case("memory", "a credit comes back late, and somebody waits for it", mount=False, vers=BOTH)
 def killed_beside(s):
@@ -1380,8 +1381,8 @@ def no_regions(s):
     s.kept()
 
 
-# The client cannot allocate memory for callbacks, so it must handle them one after the other, with the callback
-# slots that it has.
+# The client cannot allocate more slots for callbacks, so a callback must wait until one of the
+# slots that the client already has is free.
 # Covers: BC-07 BC-02
 @case("callbacks", "callbacks without memory", mount=False, vers=BOTH, knobs=True)
 def no_memory(s):
