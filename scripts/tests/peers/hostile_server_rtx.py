@@ -494,7 +494,8 @@ def divisions(s):
     s.works()
     s.log(f"groups of {sorted(found)}")
     want(len(found) > 1, "no Reply was divided")
-    # The Reply to a Call that offers only one Receive may be a group of one transmission.
+    # The Reply to a Call that came as a group may be a group of one transmission, even if the Call
+    # offers only one Receive.
     op, call = long_write(s)
     call.grouped(call.forward())
     want(s.finish(op) == LONG, "WRITE")
@@ -1050,7 +1051,8 @@ def killed_listing(s):
     return call
 
 
-# A Call that was given up keeps the Receives and credits for its Reply until the Reply comes.
+# A Call that was given up keeps its credits, and the Receives for its Reply, until the Reply or an
+# error comes.
 # Tries: RTX-75 RTX-100
 # Covers: V1-CRD-06 RTX-101
 @case("rtx-connections", "late Replies, of one transmission and of many", "xprt_rdma_given_up", mount=False)
