@@ -683,14 +683,15 @@ def fewest(s):
     return found[-1]
 
 
-# The server sends everything that it may send at once, while as few Receives are posted as possible. On one
-# processor, the client usually handles nothing before all messages have arrived. If it has handled some
-# earlier, the case tries again, up to six times in all.
+# The server sends all messages that it may send, without a pause, while as few Receives are posted
+# as possible. On one processor, the client usually handles nothing before all messages have
+# arrived. If it has handled some earlier, the case tries again, up to six times in all.
 # Covers: V2-CRD-05 V2-CRD-07
 @case("spoken", "a full window of Replies, one of callbacks, and two CONNPROPs at once", mount=False)
 def all_at_once(s):
-    # The client has Receives for 8, 16, 32 ... Calls. Grant one of these numbers, so that there is no spare
-    # Receive. nfsd of 6.1 has only 30 slots in a session.
+    # The client has Receives for the Replies to 8, 16, 32 ... Calls. Grant one of these numbers, so
+    # that all of these Receives are needed. nfsd of 6.1 has only 30 slots in a session, so grant 16
+    # there.
     s.credit = 16 if os.environ["KERNEL"] == "debian-6.1" else 32
     s.mount(V41 + ",wsize=4096")
     op = s.user(do_write, DATA, "full")
