@@ -165,8 +165,8 @@ class Deaf(Besieger):
         return self.conn.lost
 
     def send(self, message):
-        # Each client has a page of its own, from which its queue pair sends. This overwrites the
-        # client's earlier messages, also those that the queue pair has yet to send again.
+        # Each client has a page of its own, from which its queue pair sends. Each message
+        # overwrites the earlier ones, even if the queue pair has yet to send them again.
         self.b.verbs.arena[self.page:self.page + len(message)] = message
         self.conn.post(SEND, self.page, len(message))
 
