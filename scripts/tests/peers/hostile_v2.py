@@ -302,7 +302,8 @@ def lengths(b):
     xid = c.xid()
     call = header2(xid) + rpc_call(xid, NFS, 3, NULL)
     for length in range(1, 20):
-        # A new client is granted two credits: for this message, and for the Call that silent() sends.
+        # A new client is granted two credits. It needs one for this message, and one for the Call
+        # that silent() sends.
         c.conn.send(call[:length])
         want(c.silent(), "a message without a prefix is answered")
     c.works()
@@ -463,7 +464,8 @@ def credits(b):
 def window(b):
     c = connect(b, count=400)
     c.credit = 400
-    # Use a valid file handle. Otherwise the client gets no more credits than at the beginning.
+    # Use a valid file handle. Otherwise the client would get no more credits than at the beginning
+    # (except on 6.1, whose nfsd does not tell which clients have used a handle).
     want(len(c.nfs(READ3, read_args(b.file, 100)).data) > 100, "READ")
     granted = first = c.nfs(NULL, b"").credit
     for _ in range(8):
@@ -557,10 +559,11 @@ def fewest(c, rbsiz):
     return least
 
 
-# The client sends everything that it may send at once, while as few Receives are posted as possible. No Receive is
-# posted again until all messages have arrived, because the server's threads wait for a frozen file system. If a
-# Receive were missing, the connection would end: the server's RNR retry count of 0 tells the client's device not to
-# retry, and iWARP has no such retries.
+# The client sends all messages that it may send, without a pause, while as few Receives are posted
+# as possible. No Receive is posted again until all messages have arrived, because the server's
+# threads wait for a frozen file system. If a Receive were missing, the connection would end: the
+# server's RNR retry count of 0 tells the client's device not to retry, and iWARP has no such
+# retries.
 # Covers: V2-CRD-05 V2-CRD-07 V2-CRD-02 BC-08
 @case("v2-flow", "a full window of Calls, one of callbacks, and two CONNPROPs at once")
 def all_at_once(b):
@@ -669,8 +672,9 @@ def announced(b):
         c.works()
 
 
-# In version 1, the R bit of the private data and the number of handles decide whether the server invalidates.
-# In version 2, only rdma_inv_handle of the Call does.
+# In version 1, the R bit of the private data and the number of handles decide whether the server
+# invalidates. In version 2, only rdma_inv_handle decides, and it must be the handle of one of the
+# Call's segments.
 # Covers: V2-CHK-06 V2-CHK-13 V2-CHK-16
 @case("v2-flow", "no handle to invalidate, and one that is in no segment", "svc_rdma_stray_handle: handle=0xdeadbeef")
 def handles(b):
