@@ -9,8 +9,8 @@
 
 case_server-v2-nego() { hostile server_v2 nego; }
 case_server-v2-spoken() { hostile server_v2 spoken; }
-# hostile-server.sh runs the same sets in version 1. Many of their cases (hostile_server.py) are for
-# both versions.
+# hostile-server.sh runs the following sets in version 1. Many of their cases (hostile_server.py) are
+# for both versions.
 case_server-v2-replies() { hostile server_v2 replies; }
 case_server-v2-memory() { hostile server_v2 memory; }
 case_server-v2-credits() { hostile server_v2 credits; }

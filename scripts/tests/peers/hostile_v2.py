@@ -302,8 +302,8 @@ def lengths(b):
     xid = c.xid()
     call = header2(xid) + rpc_call(xid, NFS, 3, NULL)
     for length in range(1, 20):
-        # A new client is granted two credits. It needs one for this message, and one for the Call
-        # that silent() sends.
+        # This message occupies a Receive until the server has dropped it. The Call that silent()
+        # sends needs another one. A new client is granted two credits, so there are enough Receives.
         c.conn.send(call[:length])
         want(c.silent(), "a message without a prefix is answered")
     c.works()
@@ -673,8 +673,8 @@ def announced(b):
 
 
 # In version 1, the R bit of the private data and the number of handles decide whether the server
-# invalidates. In version 2, only rdma_inv_handle decides, and it must be the handle of one of the
-# Call's segments.
+# invalidates. In version 2, the server invalidates the handle in rdma_inv_handle if one of the
+# Call's segments has this handle.
 # Covers: V2-CHK-06 V2-CHK-13 V2-CHK-16
 @case("v2-flow", "no handle to invalidate, and one that is in no segment", "svc_rdma_stray_handle: handle=0xdeadbeef")
 def handles(b):
