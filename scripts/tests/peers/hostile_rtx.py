@@ -811,7 +811,8 @@ def piling(b):
         trusted = known or os.environ["KERNEL"] == "debian-6.1"
         there = at_rest(c, c.rbsiz)
         # The client's four Receives take four refusals. Up to 8 more may be made before the close
-        # takes effect (on a busy machine there were five). The rest is what T-32 allows to wait.
+        # takes effect (on a busy machine there were five). The rest is what T-32 allows: refusals
+        # that hold send queue slots, and refusals that wait for slots.
         most = 4 + 8 + (int(there["send_queue"]) + int(there["credits_granted"]) + 3 if trusted else 9)
         c.verbs.lib.peer_keep(c.conn.index, 1)
         before, sent, end = counters()["server_bad_headers"], 0, time.monotonic() + 15
