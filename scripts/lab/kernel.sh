@@ -13,9 +13,9 @@
 # kernel_ready <name> makes a kernel usable. kernel_kdir, kernel_image and kernel_root print where its files are.
 . "$(dirname "${BASH_SOURCE[0]}")/foreign.sh"
 
-# CHECKERS selects the checkers in the kernels that are built here: debug.config, or race.config for make test-race, or
-# memory.config for make test-memory. For make bench, there are plain.config, which has none, and locks.config. Each of
-# these is a separate build.
+# CHECKERS selects one of five configurations for the kernels that are built here. debug.config,
+# race.config (for make test-race) and memory.config (for make test-memory) have checkers.
+# plain.config and locks.config (for make bench) have none. Each configuration is a separate build.
 CHECKERS=${CHECKERS:-debug}
 case $CHECKERS in
 debug | race | memory | plain | locks) ;;
@@ -49,8 +49,9 @@ TOOLCHAIN=()
 # kernel_is_debian <kernel>: is it a kernel that Debian has built?
 kernel_is_debian() { [[ $1 == debian* ]]; }
 
-# Modules should be built with the compiler of their kernel. Two suites have 6.12. Use the suite whose compiler
-# this host has.
+# kernel_suite <kernel>: print the suite of Debian from which the kernel comes. Modules should be
+# built with the compiler of their kernel. So on a host with gcc 12, Linux 6.12 comes
+# from bookworm-backports, where it was built with gcc 12, and on other hosts from trixie.
 kernel_suite() {
 	if [ "$1" = 7.3 ]; then
 		echo trixie-backports
@@ -143,8 +144,8 @@ kernel_source_ready() {
 	echo "$version" >"$src.version"
 }
 
-# kernel_fragments <kernel>: print the fragments of its configuration. Some fragments are for one
-# machine with one set of checkers (x86-debug.config). A plain kernel has no KASAN, so it gets no
+# kernel_fragments <kernel>: print the fragments of its configuration. A machine may have another
+# fragment for one set of checkers (x86-debug.config). A plain kernel has no KASAN, so it gets no
 # settings of KASAN either.
 kernel_fragments() {
 	local without='^$' machine both
@@ -162,14 +163,16 @@ kernel_fragment() { kernel_fragments "$1" | sed -n 's/[[:space:]]*#.*//; /^CONFI
 # rxe.patch: rxe uses a queue pair after it has queued a packet. The packet may already have been consumed, and the
 # queue pair destroyed (compat.rst). KASAN reports this if a test breaks connections for long enough.
 # rxe-destroy.patch: rxe looks up queue pairs under RCU, but their memory is freed at once (compat.rst).
-# rxe-again.patch: rxe of 6.12 executes a packet again if the queue pair fails at that moment (compat.rst).
+# rxe-again.patch: rxe of 6.12 executes a packet a second time if the queue pair fails during the
+# first time (compat.rst).
 # siw.patch: when siw frees an endpoint, it uses the device of the endpoint. The device may have
 # been removed before (compat.rst).
 # um.patch: for each stack trace that KASAN, kmemleak or lockdep records, User-mode Linux searches the whole stack,
 # which takes most of its time. With the patch, it goes from frame to frame. The patch also repairs the network driver
 # of User-mode Linux, which takes a lock with bottom halves enabled: lockdep reports that, and turns itself off.
-# um-vector.patch: while the other guest is stopped, its socket fills up. Without the patch, the network driver of
-# User-mode Linux then tries to send for ever, and no other code runs.
+# um-vector.patch: while one guest of a pair is stopped, the socket between the two guests fills up.
+# Without the patch, the network driver of the other guest then tries to send for ever, and no other
+# code of that guest runs.
 kernel_patches() {
 	echo "$LAB/rxe.patch"
 	echo "$LAB/rxe-destroy.patch"
@@ -286,8 +289,8 @@ debian_kernel_package() {
 debian_flavour() { if kernel_is_foreign "$1"; then foreign_flavour "$1"; else echo amd64; fi; }
 
 # debian_packages <release> <flavour>: print the packages that are needed to build modules. The
-# tools (linux-kbuild) run on this host, so their package is for its architecture. In Debian 12, the
-# name of this package has only the series: linux-kbuild-6.1.
+# tools (linux-kbuild) run on this host, so their package is for its architecture. For debian-6.1,
+# the name of this package has only the series: linux-kbuild-6.1.
 debian_packages() {
 	local common=${1%-"$2"} tools=${1%-"$2"}
 	[[ $tools != *-* ]] || tools=${tools%.*}
@@ -300,13 +303,13 @@ kernel_ready_debian() {
 	local k=$1 suite arch image rel pkg deb tmp=$CACHE/$1.tmp
 	[ ! -e "$CACHE/$k/.complete" ] || return 0
 	need_packages "${PKG_BUILD[@]}"
-	# Kernels of one architecture share the package lists, so they also share a lock.
+	# debian-arm64 and debian-arm64-16k share their package lists, so they need one lock.
 	lock "${k%-[0-9]*}"
 	[ ! -e "$CACHE/$k/.complete" ] || return 0
 	suite=$(kernel_suite "$k")
-	# Only the kernel debian uses the default package lists. The others use lists for their
-	# suite and architecture: with common lists, each change from one kernel to another would
-	# fetch the lists of all suites again.
+	# Of Debian's kernels, only debian uses the default package lists. The others use lists for
+	# their suite and architecture: with common lists, each change from one kernel to another
+	# would fetch the lists of all suites again.
 	# shellcheck disable=SC2034
 	if kernel_is_foreign "$k"; then
 		arch=$(foreign_arch "$k")

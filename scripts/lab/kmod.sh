@@ -56,7 +56,8 @@ module_install() {
 		rm -rf "$root"
 		mkdir -p "$root/lib"
 		cp -al "$base/lib/modules" "$root/lib/"
-		# depmod writes these files again; they must not be links to the kernel's own files.
+		# depmod writes these files again, so they must not be hard links to the kernel's
+		# own files.
 		rm -f "$root"/lib/modules/*/modules.{dep,alias,symbols,softdep,devname,builtin.alias}*
 		touch "$root/.from"
 	fi

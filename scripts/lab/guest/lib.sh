@@ -4,8 +4,8 @@
 # and run test cases. Environment (from /lab/env): TOP LAB ROLE KERNEL PROVIDER MODULE. A single
 # guest is its own server. The server's address is $SERVER.
 
-# In an emulated guest with all checkers, each start of a program takes a long time. So these
-# functions use bash built-ins where they can.
+# In an emulated guest with checkers, each start of a program takes a long time. So these functions
+# use bash built-ins where they can.
 
 EXPORT=/export
 MNT=/mnt
@@ -115,7 +115,7 @@ provider_down() {
 
 module_file() { modinfo -n rpcrdma; }
 
-# Load the module by name, as sunrpc does for a mount or a listener. So the files of depmod
+# Load the module with modprobe, as sunrpc does for a mount or a listener. So the files of depmod
 # determine which module is loaded.
 module_load() {
 	modprobe rpcrdma
@@ -139,7 +139,8 @@ module_place() {
 
 module_loaded() { grep -q '^rpcrdma ' /proc/modules; }
 
-# Our module's own counters, one "name value" a line. The in-tree module has none.
+# counters: print the counters that our module has in debugfs, one "name value" a line. The in-tree
+# module has no such file, and then nothing is printed.
 counters() { [ ! -r $COUNTERS ] || printf '%s\n' "$(<$COUNTERS)"; }
 # counter <name>: print the value of a counter. If our module has no counter of this name, that is
 # an error.
@@ -206,7 +207,7 @@ server_up() {
 	[ -z "${MAX_BLOCK:-}" ] || tune "$MAX_BLOCK" /proc/fs/nfsd/max_block_size
 	exportfs -o rw,no_root_squash,insecure,fsid=0,no_subtree_check "*:$EXPORT"
 	pidof -q rpc.mountd || rpc.mountd
-	# Without nfsdcld, which keeps the list of clients, nfsd waits ten seconds for it.
+	# nfsdcld keeps the list of clients. If nfsdcld does not run, nfsd waits ten seconds for it.
 	pidof -q nfsdcld || nfsdcld -p /var/lib/nfs/rpc_pipefs
 	rpc.nfsd "$threads"
 	# Unless clients have state to reclaim, end the grace period, so that the first OPEN need not wait.
@@ -233,11 +234,12 @@ nfs_mount() {
 
 nfs_umount() { umount "${1:-$MNT}"; }
 
-# xprt_line [mount point]: print the "xprt: rdma" lines in mountstats, one for each connection
+# xprt_line [mount point]: for each connection of the mount, print what mountstats has after "xprt:"
 # xprt_field <number> [mount point]: print a field of these lines, summed over all connections of
 # the mount. The word rdma is field 0. Field 3 counts connects, 6 messages sent, 7 Replies, 11 Read
-# chunks, 12 Write chunks, and 13 Reply chunks. With our module, 14 counts bytes in Read chunks, and
-# 15 bytes that the server has written to Write and Reply chunks (xprt_rdma_print_stats()).
+# chunks, 12 Write chunks, and 13 Reply chunks. With our module, 14 counts bytes of page lists that
+# were offered in Read chunks, and 15 bytes that the server has written to Write and Reply chunks
+# (xprt_rdma_print_stats()).
 xprt_line() {
 	local lines=() line at=
 	mapfile -t lines </proc/self/mountstats
@@ -257,10 +259,11 @@ xprt_field() {
 # --- test cases ---------------------------------------------------------------
 
 # A test file defines functions case_<name>. case_run <name> [seconds] runs one in its own shell:
-# status 0 is ok, 77 is skip, and any other status is not ok. The last FAIL: or SKIP: line of its
-# log is the reason. A kernel report during the case makes it fail as well: the host searches the
-# console for such reports (show() in run-group.sh), because a search in the guest would take
-# seconds. case_mark() marks the beginning and the end of the case in the kernel log.
+# status 0 is ok, 77 is skip, and any other status is not ok. Unless the status is 0, the last FAIL:
+# or SKIP: line of the log gives the reason. A kernel report during the case makes the case fail as
+# well: the host searches the console for such reports (show() in run-group.sh), because a search in
+# the guest would take seconds. case_mark() marks the beginning and the end of the case in the
+# kernel log.
 CASE_BROKEN=
 
 case_wanted() {
@@ -312,7 +315,8 @@ case_run() {
 
 # --- two guests ---------------------------------------------------------------
 
-# on_server <command...>: run the command here if this guest is its own server, otherwise in the other guest.
+# on_server <command...>: run the command in the guest that has the server. That is this guest,
+# unless this is the client's guest of a pair.
 on_server() {
 	local id=$BASHPID.$RANDOM
 	if [ "$ROLE" != client ]; then
@@ -376,7 +380,7 @@ kmemleak_check() {
 }
 
 # module_stays: called if the module cannot be unloaded. After the faults of faults-pair, the
-# reference count of the in-tree module sometimes never becomes 0 at the client, although sunrpc has
+# reference count of the in-tree module sometimes stays above 0 at the client, although sunrpc has
 # destroyed the last transport. Then the case is skipped.
 module_stays() {
 	local left
