@@ -167,8 +167,8 @@ point_count() {
 	echo 0 >/proc/bench_count
 }
 
-# Measure an operation on a slow network. Traffic between two addresses of one host always uses lo, so lo gets the
-# delay. rxe does not use the network for such traffic, and is left out.
+# Measure an operation on a slow network. With siw, traffic between two addresses of one host
+# uses lo, so lo gets the delay. rxe does not use lo for that, and is left out.
 point_wire() {
 	local t
 	[ "$4" = 1 ] || return 0

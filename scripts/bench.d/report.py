@@ -219,7 +219,7 @@ def goals(provider, ours, intree):
     def at_most(title, value, limit):
         if value is not None:
             # The guest also counts a few events just before and after the measured operations. So a
-            # limit of 0 is met if there are at most NONE events in an operation.
+            # limit of 0 is met if there are at most NONE events per operation.
             met = value <= limit * (1 + TOLERANCE) if limit else value <= NONE
             yield f"{title} <= {limit:g}", f"{value:.3f}", met
 

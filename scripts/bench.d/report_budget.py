@@ -75,7 +75,7 @@ class Budget:
         self.times, self.costs = defaultdict(float), defaultdict(float)
         for op in self.ops:
             for i, p in enumerate(op):
-                # The first piece continues the last one of the operation before, so it is not
+                # The first piece continues the last one of the previous operation, so it is not
                 # another run.
                 self.times[p.label] += bool(i) / count
                 self.costs[p.label] += self.cost(op, i) / count

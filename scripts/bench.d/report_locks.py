@@ -15,8 +15,8 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 from report import NAMED, number, point_name, ratio, table      # noqa: E402
 
-# Rows of the summary between those of the transport and of the others. A row counts the locks that
-# the code in these folders of the kernel initialises.
+# Rows of the summary between the rows "transport" and "others", with folders of the kernel. A row
+# counts the locks that the code in its folders initialises.
 ROOMS = {"sunrpc": ["net/sunrpc"], "NFS and nfsd": ["fs/nfs", "fs/nfsd", "fs/nfs_common", "fs/lockd"],
          "RDMA core and provider": ["drivers/infiniband"]}
 TRANSPORT = "transport"
