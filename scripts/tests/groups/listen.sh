@@ -32,7 +32,8 @@ case_listen-address() {
 	mount -t nfs -o "proto=rdma6,port=20055,vers=4.2" "[$SERVER6]:/" $MNT || die "the IPv6 listener has not come back"
 	nfs_umount
 
-	# Now remove the device, and do not add it again. Unloading the module must not wait for the device.
+	# Now remove the device, and unload the module before the device is added again. Unloading
+	# must not wait for the device.
 	rdma link delete lab0
 	server_down
 	until_true 10 rmmod rpcrdma || die "rmmod with nothing left"

@@ -72,9 +72,9 @@ rest_end() {
 	until_true 60 none_there || die "the server still has connections"
 }
 
-# rest_many <version> <number> <KB> <bytes>: make this number of idle connections. For each of them,
-# the server's guest may use at most <KB> KB of memory, everything included. The server must count
-# exactly <bytes> of that as the buffers of the connection.
+# rest_many <version> <number> <KB> <bytes>: make this number of idle connections. On average, the
+# server's guest may use at most <KB> KB of memory for a connection, everything included. The server
+# must count <bytes> of that, on average, as the buffers of the connection.
 rest_many() {
 	local before after each held
 	many_begin
@@ -135,9 +135,9 @@ busy_in_turn() {
 case_many-turns() { busy_in_turn 1 32; }
 case_many-turns-v2() { busy_in_turn 2 96; }
 
-# Clients that never use a file handle are strangers to the server. They have nearly all of the
-# connections that sunrpc allows them, and have been busy, so they hold memory. Clients that the
-# server knows must still get the memory that is set aside for them.
+# Clients that never use a file handle are strangers to the server. Here they have 60 connections;
+# by default, sunrpc of 7.3 allows them 64. They have been busy, so they hold memory. Clients that
+# the server knows must still get the memory that is set aside for them.
 # Covers: G-39 V1-CRD-26
 case_many-strangers() {
 	local share fd pid

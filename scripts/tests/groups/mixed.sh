@@ -32,7 +32,8 @@ case_mixed2-delegation() { between 2 delegation 4.2 remote_writer; }
 
 # The server's pages have 4096 bytes, so its Receives have targets (pages into which the round-trip
 # extension places data). The client's pages are larger. First the client copies the data of WRITEs
-# to its Sends. Then it sends the data from the pages of the RPC (rdma_rtx_gather).
+# to its Sends. Then it may send data of 8192 bytes or more directly from the pages of the RPC
+# (rdma_rtx_gather).
 case_mixed2-placed() {
 	local gather
 	gather=$(<$CLIENT/rdma_rtx_gather)

@@ -105,8 +105,8 @@ case_beside-intree() {
 	esac
 	# The name is in an array in struct module. Change it in the file itself, because objcopy
 	# would lose the relocations of the section that contains this structure. Debian signs its
-	# modules, and the signature no longer fits after the change. Without its last line, which
-	# marks a signed module, the file counts as unsigned.
+	# modules, and the signature no longer fits after the change. If the last line of the file,
+	# which marks a signed module, is removed, the file counts as unsigned.
 	at=$(readelf -SW /tmp/other.ko | awk '{ for (i = 1; i < NF; i++) if ($i == ".gnu.linkonce.this_module") print $(i + 3) }')
 	python3 -I -S -c '
 import sys

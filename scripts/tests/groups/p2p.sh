@@ -14,12 +14,12 @@ KNOBS=/sys/kernel/debug/rpcrdma
 CLIENT=/proc/sys/sunrpc
 HELD=/sys/module/rpcrdma_p2p/parameters/held
 
-# Ranges in the notation of p2p.py (LENGTH@OFFSET). With ordinary pages, the data would be inline,
-# or in one or several Sends, or in a chunk.
+# Ranges in the notation of p2p.py: LENGTH, or LENGTH@OFFSET. If the pages were ordinary ones, the
+# data of a WRITE would go inline, in a group of one or several Sends, or in a chunk.
 RANGES=(1 512 4096 4097 16384 65536 100@4000 8191@1 65537@2049)
-# Ranges with pages of the device and ordinary pages. The numbers after the colon say which pages
-# are ordinary. Only the first page, only the last one, or only the last two are pages of the
-# device.
+# Ranges with pages of the device and ordinary pages. The numbers after the colon (FROM-TO) say that
+# the pages FROM to TO - 1 are ordinary. Only the first page, only the last one, or only the last
+# two are pages of the device.
 MIXED=(8192@0:1-2 8192@0:0-1 4097@0:0-1 16384@1000:0-4 65536@0:0-15 65536@0:1-16 12288@0:0-1
 	131072@0:0-31)
 
@@ -151,7 +151,8 @@ case_p2p-regions() {
 }
 
 # Programs cannot pass memory of the device to NFS: the kernel refuses it before our module is
-# called. (If a later kernel lets programs do this, they get EIO from our module.)
+# called. (If a later kernel lets programs do this, our module answers with EIO, and this case
+# fails.)
 case_p2p-user() {
 	local device
 	p2p_begin

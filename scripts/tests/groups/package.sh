@@ -146,8 +146,9 @@ case_package-install() {
 	tools_work
 }
 
-# A build for a kernel that is too old is refused: by dkms with status 77, which does not make the installation of a
-# package fail, and by make with an error. A newer kernel than the newest supported one only causes a warning.
+# A build for a kernel that is too old is refused: by dkms with status 77, which does not make the
+# installation of a package fail, and by make with an error, unless RPCRDMA_ANY_KERNEL is set. A
+# newer kernel than the newest supported one only causes a warning.
 case_package-refuse() {
 	local out rc=0
 	out=$(inside dkms build "rpcrdma/$version" -k $other 2>&1) || rc=$?

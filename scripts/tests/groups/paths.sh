@@ -51,8 +51,9 @@ paths_umount() {
 refuses() { ! echo "$1" >$PATHS 2>/dev/null || die "the table takes: $1"; }
 table_is() { [ "$(cat $PATHS)" = "$1" ] || die "the table is: $(cat $PATHS)"; }
 
-# Lines are added, replaced and removed one by one. If a line is bad, nothing is changed, and the kernel's log says which
-# line it is. Each network namespace has its own table.
+# A write adds, replaces or removes lines, and leaves the other lines of the table as they are. If a
+# line is bad, the whole write changes nothing, and the kernel's log shows this line. Each network
+# namespace has its own table.
 # Covers: G-40
 case_table() {
 	local line i
@@ -91,8 +92,8 @@ $ONE.1 tos=1"
 	[ "$(wc -l <$PATHS)" = 256 ] || die "$(wc -l <$PATHS) lines"
 }
 
-# spreads <version of NFS> <options> <address>: make a mount with four connections, and check that
-# each path has two of them, and that each of them carries RPCs
+# spreads <version of NFS> <options> <address>: make a mount with four connections. Check that each
+# path has two connections, and that each connection carries RPCs.
 spreads() {
 	nfs_mount "$1" "nconnect=4${2:+,$2}" "$3"
 	checked small
@@ -122,8 +123,8 @@ case_spread-ipv6() {
 }
 
 # Sources may be interfaces instead of addresses. First, the table names an interface in the line
-# "default", which is for all servers. Then it names interfaces in the lines of this server's
-# addresses.
+# "default", which is for servers without a line of their own. Then it names interfaces in the lines
+# of this server's addresses.
 case_interfaces() {
 	echo "default src=eth1" >$PATHS
 	nfs_mount 4.2 "" $TWO.1
@@ -151,8 +152,8 @@ case_first-mount() {
 	paths_umount
 }
 
-# No source in the table's line is an address or an interface of this host. A mount must fail within
-# 20 seconds. An RPC of an existing hard mount must wait until the line has been corrected.
+# No source in the table's line is an address or an interface of this guest. A mount must fail
+# within 20 seconds. An RPC of an existing hard mount must wait until the line has been corrected.
 # Covers: G-40
 case_wrong-source() {
 	local sources said t0
@@ -215,7 +216,7 @@ watch_replies() {
 }
 
 # fio_passes: run fio with verification, again and again, until /tmp/fio.stop exists. Within a pass,
-# fio writes each block once. With --time_based it would begin again while Calls are in flight, and
+# fio writes no block twice. With --time_based it would begin again while Calls are in flight, and
 # two WRITEs of the same block could be on different links at the same time, in an unknown order.
 fio_passes() {
 	local passes=0
@@ -269,7 +270,8 @@ outage() {
 	watcher=$!
 	$begin
 	nap "$seconds"
-	# xprt_field sums the Replies of all connections. Those that are up are on link 0 now.
+	# xprt_field sums the Replies of all connections. So first wait until all connections that
+	# are up use link 0.
 	until_true 30 only_by_link $ONE.2 || die "after $seconds s connections are not only on link 0: $(paths_shown source)"
 	replies=$(xprt_field 7)
 	until_true 30 replies_beyond "$replies" || die "nothing moves by the other link"
@@ -294,7 +296,7 @@ outage() {
 
 link_off() { ip link set eth1 down; }
 # If the link of a device of rxe was down, the device can no longer send messages of the connection
-# manager (see revive_rxe() in faults-pair.sh). So make it again.
+# manager (see revive_rxe() in faults-pair.sh). So delete the device, and make a new one.
 link_on() {
 	ip link set eth1 up
 	[ "$PROVIDER" = siw ] || { rdma link delete lab1; second_device; }
@@ -531,9 +533,9 @@ case_nfs3() {
 }
 
 group() {
-	# The lease time must be longer than the time without Replies when a link fails. It is also
-	# the time after which a client notices that its callbacks have lost their connection. Until
-	# then, the server waits for delegations that it recalls.
+	# The lease time must be longer than the time without Replies when a link fails. But the
+	# longer it is, the later a client may notice that its callbacks have lost their connection.
+	# Until the client notices that, the server waits for delegations that it recalls.
 	LEASE=30
 	pair_up "$(version_here)"
 	if [ "$ROLE" = server ]; then

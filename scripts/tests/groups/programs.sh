@@ -107,13 +107,13 @@ case_program-git() {
 
 # Only these parts of the smallest kernel (tinyconfig) are built. They have at least a hundred
 # object files. The whole kernel would take too long on a busy machine: at each system call and page
-# fault, User-mode Linux switches between two processes of the host, which then wait for a processor
-# of the host.
+# fault, User-mode Linux switches from one process of the host to another, which may have to wait
+# for a processor of the host.
 BUILD_PARTS=(lib/ arch/x86/lib/)
 
-# build <directory> <target...>: build in the directory, which is mounted on /build for this. A copy
-# of the directory is then built under the same name. With another name, make would build everything
-# again.
+# build <directory> <target...>: build in the directory, which is mounted on /build meanwhile. So
+# make sees a copy of a directory under the same name as the original. Under another name, make
+# would build everything again.
 build() {
 	mkdir -p "$1" /build
 	mount --bind "$1" /build
@@ -202,14 +202,15 @@ pg_up() {
 
 pg_down() { as_nobody "$PG/pg_ctl" -D "$1/pg" -w -t 300 -m "$2" stop; }
 
-# pg_sums: print the sums of all accounts, tellers and branches, and of the history. All must be equal.
+# pg_sums: print four sums: of all accounts, of all tellers, of all branches, and of the history.
+# All four must be equal.
 pg_sums() {
 	pg_sql "SELECT (SELECT sum(abalance) FROM pgbench_accounts), (SELECT sum(tbalance) FROM pgbench_tellers),
 		(SELECT sum(bbalance) FROM pgbench_branches), (SELECT coalesce(sum(delta), 0) FROM pgbench_history)" | tr '|' '\n'
 }
 
-# Run a database with checksums. Once, stop its server in the middle of transactions, and do not let
-# it write anything more. When it is started again, it must recover.
+# Run a database with checksums. During transactions, stop its server so that it writes nothing more
+# (pg_ctl -m immediate). When the server is started again, it must recover.
 postgres_run() {
 	local load
 	mkdir -p $MNT/pg /tmp/pg

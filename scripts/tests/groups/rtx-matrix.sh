@@ -27,8 +27,8 @@ before_case() {
 }
 
 # server_says <call_max> <reply_max> <pages of a Receive>: set what the server announces on new
-# connections: the most Sends of a Call and of a Reply, and the pages of each Receive (0: there are
-# no pages into which data are placed)
+# connections: the most Sends of a Call and of a Reply, and the pages of each Receive (data are
+# placed in all of these but the first; 0: no data are placed)
 server_says() {
 	echo "$1" >$PARAMS/rtx_call_max
 	echo "$2" >$PARAMS/rtx_reply_max
@@ -98,8 +98,8 @@ nothing_of_it() {
 		counted client_error_replies 0 0 counted client_bad_replies 0 0 with_mount "$1" listed
 }
 
-# At one end, the extension is switched off, or the highest version is 1. The other end offers the
-# extension. The server's Receives have no targets at first, and then three.
+# At one end, the extension is switched off, or the highest version is 1. At the other end, the
+# extension is switched on. rtx_pages is 0 at first, and then 4.
 # Covers: RTX-31 RTX-32 RTX-103
 case_rtx-words-absent() {
 	local pages
@@ -141,9 +141,9 @@ case_rtx-around() {
 
 # --- shortages ---------------------------------------------------------------------
 
-# The server grants few credits. A Call may be a group only if its Sends after the first take at
-# most half of the credits. A WRITE of 65536 bytes takes five Sends, or, with targets, three Sends
-# of up to 28672 bytes of data.
+# The server grants few credits. The Sends of all Calls in flight, without the first Send of each
+# Call, may take at most half of the credits. A Call for which this is not enough is not a group. A
+# WRITE of 65536 bytes takes five Sends, or, with targets, three Sends of up to 28672 bytes of data.
 # Covers: RTX-74 RTX-78 RTX-79
 case_rtx-window() {
 	local credits pages groups
@@ -159,8 +159,9 @@ case_rtx-window() {
 	END
 }
 
-# Both ends have send queues of few entries. If the queue has no room for the Sends of a group, the Call uses the base
-# protocol instead, with chunks. The server announces at most half of its queue as the number of Sends of a Reply.
+# Both ends have send queues of few entries. If the client's queue has no room for the Sends of a
+# group, the Call uses the base protocol instead, with chunks. The server announces that the number
+# of Sends of a Reply is at most half of the number of entries of its queue.
 # Covers: RTX-78
 case_rtx-short-queue() {
 	local entries pages
@@ -218,9 +219,10 @@ case_rtx-starved-replies() {
 	trap starve_off EXIT
 	MOUNT_OPTS=rsize=16384 sound 3 listed
 	rm -f /tmp/failed
-	# A connection keeps the Sends of its first Reply of several Sends, so each try uses a new mount. Only
-	# 10 percent of the allocations fail: with more, the server would close one connection after
-	# another, and the client would wait longer before each new one.
+	# A connection keeps the Sends that were allocated for its first Reply of several Sends, so
+	# each try uses a new mount. Only 10 percent of the allocations fail: with more, the server
+	# would close one connection after another, and the client would wait longer before each new
+	# one.
 	for _ in {1..20}; do
 		MOUNT_OPTS=rsize=16384 with_mount 3 starved_listing
 		[ ! -s /tmp/failed ] || break

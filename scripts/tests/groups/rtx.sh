@@ -109,8 +109,8 @@ placed() {
 	until_true 30 one_shown || die "there are $(ls $DEBUG/client $DEBUG/server)"
 	[ "$(field inline_recv $DEBUG/server/*)" = $((1024 + (pages - 1) * 4096)) ] ||
 		die "the server: $(grep inline $DEBUG/server/*)"
-	# Get enough credits for the longest WRITE: Calls may use at most half of the granted
-	# credits for their Sends after the first.
+	# Get enough credits for the longest WRITE: at most half of the granted credits may be used
+	# for Sends that are not the first Send of a Call.
 	: >"$MNT/written"
 	written 65536 16
 	written 131072 16
@@ -204,8 +204,9 @@ from_64k() {
 	counted client_calls_placed 4 4 counted client_calls_gathered 4 4 written 65536 4
 }
 
-# If the data of a WRITE have at least rdma_rtx_gather bytes, the client's device reads them from
-# the pages of the program or of the page cache. Shorter data are copied.
+# If placed data have at least rdma_rtx_gather bytes, the client's device reads them from the pages
+# of the program or of the page cache, unless this takes more Sends than copying. Otherwise the
+# client copies the data.
 # Covers: RTX-56 RTX-57 RTX-58 RTX-99 T-43
 case_rtx-gathered() {
 	targets_exist || skip "pages are larger than targets, so no data are placed"
@@ -256,8 +257,8 @@ case_rtx-sizes() {
 }
 
 # With small Sends, many messages are long. On kernels with pages of more than 4096 bytes, a long
-# Reply of NFSv3 may need whole pages for an ACL, and so more room than all Receives together that a
-# Call can offer. So on these kernels, the case does not require that a Reply was a group.
+# Reply of NFSv3 may need whole pages for an ACL. All Receives that a Call can offer may then be too
+# small, even together. So on these kernels, the case does not require that a Reply was a group.
 # Covers: RTX-97
 case_rtx-all-v3() {
 	local least=1
@@ -333,8 +334,9 @@ single() {
 	[ "$sends" = "$calls" ] || die "$calls groups have $sends Sends"
 }
 
-# If the extension is switched off, it is not used. If only long Calls and long WRITEs in several Sends are switched
-# off, the data of WRITEs go by RDMA Read. In version 1, nothing of the extension is used.
+# If the extension is switched off, it is not used. If it is switched on, but the client may not use
+# several Sends for a Call, the server fetches the data of a long WRITE by RDMA Read. In version 1,
+# nothing of the extension is used.
 # Covers: RTX-31 RTX-32 RTX-103
 case_rtx-off() {
 	echo 0 >$CLIENT/rdma_rtx
@@ -363,7 +365,8 @@ many() {
 	rm "$MNT"/many.*
 }
 
-# Many processes write and read at once. There are too few credits for some Calls to be groups, but all Calls succeed.
+# Many processes write and read at once. There may be too few credits for some Calls to be groups,
+# but all Calls must succeed.
 # Covers: RTX-75 RTX-78 RTX-79
 case_rtx-many() { counted client_calls_group 1 $ANY sound 4.2 many; }
 

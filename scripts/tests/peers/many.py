@@ -84,8 +84,8 @@ def turns(addresses):
         t0 = time.monotonic()
         member.work(BUSY)
         print(f"turn {address} {member.granted} {BUSY / (time.monotonic() - t0):.0f}", flush=True)
-    # All connections are still up. The server cannot take credits back from a silent client (G-39), so each client
-    # still has the credits that it got in its turn, until it makes this Call.
+    # Check that all connections are still up. The server cannot take credits back from a silent
+    # client (G-39). So until a client makes this Call, it has the credits that it got in its turn.
     for address, member in zip(addresses, members):
         member.call()
         print(f"kept {address} {member.granted}")

@@ -56,7 +56,8 @@ class Pattern:
         while len(out) < length:
             out += self.pool[at:at + length - len(out)]
             at = 0
-        # The first bytes are random, so that two blocks written to the same offset differ.
+        # The first bytes are random, so that two blocks written to the same offset differ, unless
+        # they have only a few bytes.
         tag = struct.pack("<Q", self.rng.getrandbits(64))[:length]
         out[:len(tag)] = tag
         return bytes(out)
