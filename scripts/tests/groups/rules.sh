@@ -345,7 +345,7 @@ only_regions_held() {
 # window_is_wide: after some load, are there credits for more RPCs than the send queue has room for?
 window_is_wide() { crowd && [ "$(field credits_granted "$(echo $DEBUG/client/*)")" -ge 20 ]; }
 
-# Turn the keepalive on again, because a failed case may have left it off.
+# Turn the keepalive on again, because an earlier case may have turned it off.
 before_case() { [ "$MODULE" != ours ] || echo 10 >/proc/sys/sunrpc/rdma_keepalive_time; }
 
 # no_probes: turn the keepalive off. It looks for completions from time to time, so it could hide
@@ -419,7 +419,7 @@ case_quiet-replies() {
 	local v
 	[ "$MODULE" = ours ] || skip "the in-tree module does not count events"
 	head -c 1M /dev/urandom >$EXPORT/quiet
-	# Turn off the round-trip extension, so that the data of a WRITE go by RDMA Read.
+	# In version 2, the data of a WRITE could go by the round-trip extension instead of RDMA Read. Turn it off.
 	trap 'echo 1 >$RTX' EXIT
 	echo 0 >$RTX
 	for v in 3 4.2; do
@@ -536,14 +536,14 @@ case_memory-credits() {
 	had=$(field credits_granted "$server")
 	cat $DEBUG/server_memory
 	grep -E '^(credits_granted|receives|memory_held|receives_bytes) ' "$server"
-	# The server may lend three quarters of the 1 MiB. Even if all of that were used for
-	# Receives, which have 8 pages each, there would be only 24 of them.
+	# The server may lend three quarters of the 1 MiB, which would be enough for 24 Receives of 8
+	# pages. But it does not lend all of that to one client (G-39).
 	((had > 2 && had <= 16)) || die "$had credits of a server with 1 MiB"
 	(($(memory held) <= 786432)) || die "$(memory held) bytes are held, more than three quarters of the limit"
 	[ "$(memory held)" = "$(field memory_held "$server")" ] || die "one connection does not have all that is held"
 	[ "$(memory known)" = 1 ] || die "$(memory known) connections are known"
-	# The share is half of what the server can lend. That is three quarters of the limit, less
-	# the memory with which the connection began.
+	# What the server can lend is three quarters of the limit, less the memory with which the
+	# connection began. The client's share is half of what the server can lend.
 	(($(memory share) > 262144 && $(memory share) < 393216)) || die "the share is $(memory share)"
 	echo 64 >$MEMORY
 	# The connection asks again for memory that was refused, but only after an eighth of a
@@ -576,9 +576,9 @@ case_memory-connections() {
 # a little later than the connections' files in debugfs are removed.
 nothing_held() { [ "$(memory known)$(memory held)$(memory set_aside)" = 000 ]; }
 
-# returned <connection> <bytes>: after some Calls, does the client have few credits, and not more
-# than this many bytes of Receives? (If memory is not short, the server leaves at least one credit
-# for every 8 Calls per second.)
+# returned <connection> <bytes>: after some Calls, does the server's connection have few credits, and
+# not more than this many bytes of Receives? (If memory is not short, the server leaves at least one
+# credit for every 8 Calls per second.)
 returned() {
 	calls 24 || die "READ fails"
 	sleep 0.5
@@ -589,10 +589,10 @@ returned_soon() {
 	until_true 90 returned "$1" "$2" || die "still there: $(grep -E '^(receives|credits)' "$1")"
 }
 
-# If review_time is not 0, the server takes credits back from a client that no longer needs them.
-# Its Replies grant fewer credits. Once the client must have seen such a Reply, the server does not
-# post as many Receives as before. A client that sends nothing keeps its credits. When a client
-# needs credits again, it gets them. No connection is lost.
+# If review_time is not 0, the server takes credits back from a client that sends Calls, but no
+# longer needs as many credits. The server's Replies then grant fewer credits. Once the client must
+# have seen such a Reply, the server does not post as many Receives as before. When the client needs
+# credits again, it gets them. No connection is lost.
 # Covers: G-39 V1-CRD-09
 case_memory-returns() {
 	local server had idle i since
@@ -632,9 +632,9 @@ callbacks_reviewed() {
 	[ "$(field callback_receives "$1")" = 1 ]
 }
 
-# A connection begins with one Receive for answers to callbacks. When several callbacks are sent at
-# once, it gets more, up to max_bc_requests. The next reviews (review_time) take them away again.
-# All callbacks are answered.
+# A connection with a backchannel first has one Receive for answers to callbacks. When several
+# callbacks are sent at once, the connection gets more, up to max_bc_requests. The next reviews
+# (review_time) take these away again. All callbacks are answered.
 # Covers: BC-08 G-39
 case_callback-receives() {
 	local server most
@@ -796,9 +796,9 @@ case_nobody-there() {
 	until_true 30 nobody_shown || die "a transport is left: $(ls $DEBUG/client $DEBUG/server)"
 }
 
-# hold_ports <listen|connect> <port>...: let TCP sockets use these ports until $HOLDER is killed. While a socket
-# listens at a port, no other socket can use that port. While a socket is connected to the server from a port, no
-# other socket can connect to the server from that port.
+# hold_ports <listen|connect> <port>...: let TCP sockets use these ports until $HOLDER is killed. Each of the sockets
+# is bound to one of the ports. With "listen", it listens there, and no other socket can be bound to the port. With
+# "connect", it is connected to port $PORT of the server, and no other socket can connect to $PORT from its port.
 hold_ports() {
 	python3 -I -S -c '
 import signal, socket, sys
@@ -838,8 +838,8 @@ users_are() { [ "$(</sys/module/rpcrdma/refcnt)" -le "$1" ] && [ -z "$(ss -Htan 
 # siw uses the source port that the RDMA connection manager has chosen, but TCP may use that port
 # already. Here only two ports can be chosen, and the connection manager never chooses the same one
 # twice in a row. If TCP uses one of them, each mount ends with the other one. So each mount after
-# the first meets the port in use first, and then tries the other port. Without a free port a mount
-# fails. When a port is free again, a mount that still waits succeeds.
+# the first meets the port in use first, and then tries the other port. If neither port is free, a
+# soft mount fails, but a hard mount waits, and succeeds when a port is free again.
 case_port-in-use() {
 	local i used users t0 errors mounting mountd port=50100
 	[ "$PROVIDER" = siw ] || skip "rxe connects by UDP, where there are no such ports"
@@ -901,8 +901,8 @@ case_port-in-use() {
 	nfs_umount
 }
 
-# A mount without the option port= uses the well-known port. It does not need rpcbind, which has no
-# entry for NFS over RDMA.
+# A mount without the option port= uses the well-known port 20049 for NFS. It does not ask rpcbind
+# for this port. (Here rpcbind has no entry for NFS over RDMA.)
 # Covers: RPB-02 RPB-05
 case_default-port() {
 	local v
