@@ -42,7 +42,8 @@ NOT_PURE = {"rpcrdma_buf_kunit.c", "rpcrdma_conn_kunit.c", "rpcrdma_counters_kun
             "rpcrdma_keepalive_kunit.c", "rpcrdma_msg_kunit.c",
             "rpcrdma_sq_kunit.c", "svc_rdma_group_kunit.c", "svc_rdma_read_kunit.c", "svc_rdma_stock_kunit.c",
             "xprt_rdma_foreign_kunit.c", "xprt_rdma_reply_kunit.c", "xprt_rdma_transport_kunit.c"}
-# Limit for a run of all tests. Without a change in the source, they need a thirtieth of this time.
+# Limit of processor time for all tests with a "plain" mutant. Without a change in the source, the
+# tests need a thirtieth of this. Other runs of the tests have ten times this limit.
 CPU_SECONDS = 1
 # --quick: number of commits, number of mutants in the lines that they changed, and number of mutants in each file
 COMMITS, OF_CHANGED, OF_EACH = 5, 40, 5
@@ -81,7 +82,8 @@ def places(code, start, end):
     last = ""
     for m in TOKEN.finditer(code, start, end):
         t, a, b = m[0], m.start(), m.end()
-        # After a value, the characters * & - + are operators with two operands, and not part of a type or a sign.
+        # After a value, the characters * & - + are operators with two operands. Elsewhere they are
+        # operators with one operand, or part of a type.
         binary = re.match(r"[\w)\]]", last[-1:]) and last not in ("return", "struct", "const", "sizeof")
         if t in SWAPS and (binary or t not in ("*", "&", "-", "+")):
             for other in SWAPS[t]:

@@ -51,9 +51,9 @@ nodes=$(header Nodes)
 [ -z "$nodes" ] || export GUEST_NODES=$nodes
 cmdline=$(header Cmdline)
 [ -z "$cmdline" ] || export GUEST_CMDLINE="${GUEST_CMDLINE:-} $cmdline"
-# The header "Clock: own" is for groups that have one guest and mostly wait. If the guest is
-# User-mode Linux, its clock jumps to the next timer whenever all its processes sleep. With
-# CLOCK=host, it uses the host's clock and really waits.
+# The header "Clock: own" is for groups that have one guest and mostly wait. With this header, the
+# clock of a guest that is User-mode Linux jumps to the next timer whenever all its processes sleep.
+# CLOCK=host overrides the header: the guest then uses the host's clock and really waits.
 [ "$machine/$(header Guests)/${CLOCK:-$(header Clock)}" != um/alone/own ] || export GUEST_CMDLINE="${GUEST_CMDLINE:-} time-travel"
 [ -n "${LEAKS-y}" ] || export GUEST_CMDLINE="${GUEST_CMDLINE:-} kmemleak=off"
 
@@ -95,7 +95,8 @@ last_words() {
 
 # After two kinds of failure, the cases without a verdict run again, but only once. First, QEMU's
 # emulation sometimes makes a guest panic at boot, for example with an int3 exception. A panic of a
-# guest with our module counts as such a failure only if no case had begun and no module was loaded.
+# guest with our module counts as such a failure only if no case had begun and no rpcrdma.ko was
+# loaded.
 # Second, the kernel of the guest with the in-tree module may die in a way that deaths.list
 # describes.
 # again_for: if the group is to be run again, print the guest's role and the reason.
@@ -394,8 +395,8 @@ show_reports() {
 	fi
 }
 
-# show_checkers <role>: check that lockdep was still active at the end, and kmemleak, too, unless it
-# was switched off. The guest reports their state when its job has ended.
+# show_checkers <role>: check that lockdep was still active at the end, and kmemleak, too, unless
+# the guest was booted without it. The guest reports the state of both when its job has ended.
 show_checkers() {
 	local console=$dir/$1.console said lockdep=on kmemleak=on others=
 	[ "$CHECKERS" = debug ] && ! kernel_is_debian "$kernel" || return 0

@@ -419,7 +419,8 @@ case_quiet-replies() {
 	local v
 	[ "$MODULE" = ours ] || skip "the in-tree module does not count events"
 	head -c 1M /dev/urandom >$EXPORT/quiet
-	# In version 2, the data of a WRITE could go by the round-trip extension instead of RDMA Read. Turn it off.
+	# In version 2, the data of a WRITE could go by the round-trip extension instead of
+	# RDMA Read. Turn the extension off.
 	trap 'echo 1 >$RTX' EXIT
 	echo 0 >$RTX
 	for v in 3 4.2; do
@@ -536,8 +537,8 @@ case_memory-credits() {
 	had=$(field credits_granted "$server")
 	cat $DEBUG/server_memory
 	grep -E '^(credits_granted|receives|memory_held|receives_bytes) ' "$server"
-	# The server may lend three quarters of the 1 MiB, which would be enough for 24 Receives of 8
-	# pages. But it does not lend all of that to one client (G-39).
+	# The server may lend three quarters of the 1 MiB, which would be enough for 24 Receives
+	# of 8 pages. But it does not lend all of that to one client (G-39).
 	((had > 2 && had <= 16)) || die "$had credits of a server with 1 MiB"
 	(($(memory held) <= 786432)) || die "$(memory held) bytes are held, more than three quarters of the limit"
 	[ "$(memory held)" = "$(field memory_held "$server")" ] || die "one connection does not have all that is held"
@@ -576,9 +577,9 @@ case_memory-connections() {
 # a little later than the connections' files in debugfs are removed.
 nothing_held() { [ "$(memory known)$(memory held)$(memory set_aside)" = 000 ]; }
 
-# returned <connection> <bytes>: after some Calls, does the server's connection have few credits, and
-# not more than this many bytes of Receives? (If memory is not short, the server leaves at least one
-# credit for every 8 Calls per second.)
+# returned <connection> <bytes>: after some Calls, does the server's connection have few credits,
+# and not more than this many bytes of Receives? (If memory is not short, the server leaves at least
+# one credit for every 8 Calls per second.)
 returned() {
 	calls 24 || die "READ fails"
 	sleep 0.5
@@ -796,9 +797,10 @@ case_nobody-there() {
 	until_true 30 nobody_shown || die "a transport is left: $(ls $DEBUG/client $DEBUG/server)"
 }
 
-# hold_ports <listen|connect> <port>...: let TCP sockets use these ports until $HOLDER is killed. Each of the sockets
-# is bound to one of the ports. With "listen", it listens there, and no other socket can be bound to the port. With
-# "connect", it is connected to port $PORT of the server, and no other socket can connect to $PORT from its port.
+# hold_ports <listen|connect> <port>...: let TCP sockets use these ports until $HOLDER is killed.
+# Each socket is bound to one of the ports. With "listen", it listens there, and no other socket can
+# be bound to the port. With "connect", it is connected to port $PORT of the server, and no other
+# socket can connect to $PORT from the same port.
 hold_ports() {
 	python3 -I -S -c '
 import signal, socket, sys
