@@ -200,7 +200,8 @@ test_registration() {
 	notes old-device client "$line"
 }
 # Interfaces above that of a device: a child of IPoIB, a bond over IPoIB, a bond over RoCE, and a
-# bond over iWARP. RDMA can use all of them except the bond over RoCE.
+# bond over iWARP. The device can be used through all of them except the bond over RoCE. (If a RoCE
+# device can use a bond, it has an entry for the bond in gid_attrs/ndevs. This one has none.)
 test_above() {
 	interface ib0.8001 7 32 2
 	interface eth0 2 32

@@ -96,8 +96,7 @@ last_words() {
 # After two kinds of failure, the cases without a verdict run again, but only once. First, QEMU's
 # emulation sometimes makes a guest panic at boot, for example with an int3 exception. A panic of a
 # guest with our module counts as such a failure only if no case had begun and no rpcrdma.ko was
-# loaded.
-# Second, the kernel of the guest with the in-tree module may die in a way that deaths.list
+# loaded. Second, the kernel of the guest with the in-tree module may die in a way that deaths.list
 # describes.
 # again_for: if the group is to be run again, print the guest's role and the reason.
 again_for() {

@@ -13,7 +13,8 @@ NAME=server.lab.test
 KEYTAB=/etc/krb5.keytab
 CACHE_DIR=/tmp
 
-# nfs/$NAME is the principal of the server and also of the client's machine. idmapd maps it to root.
+# nfs/$NAME is the principal of the server and also of the client's machine. idmapd.conf maps it to
+# root.
 kerberos_config() {
 	hostname $NAME
 	printf '%s %s\n' 127.0.0.1 localhost $SERVER $NAME >/etc/hosts
@@ -180,7 +181,8 @@ case_krb5p() { flavour krb5p; }
 
 inline_calls_above() { [ "$(counter client_calls_inline)" -gt "$1" ]; }
 
-# Chunks contain only data of the file. RPC headers with their verifiers are inline, and so are Calls without data.
+# The chunks of a WRITE and of a READ contain only data of the file. RPC headers with their verifiers
+# are inline, and so are Calls without data.
 # Covers: MEM-16
 case_control-inline() {
 	local chunks out in

@@ -77,7 +77,8 @@ faults() {
 	at server break_off
 }
 
-# soak <seconds>: mount, use and unmount all versions, while one fault follows another
+# soak <seconds>: mount all versions, use the mounts while one fault follows another, check the
+# files, and unmount
 soak() {
 	local v verifiers=() faulty end
 	rm -f /tmp/soak.*

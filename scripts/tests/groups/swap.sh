@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# A client with little memory swaps to a file of a server with plenty of memory, and the connection is broken again and
-# again. If swapping out needed memory that is not available, the client would hang. User-mode Linux has no swap, so
-# this group does not run there.
+# A client with little memory swaps to a file of a server with plenty of memory, and the connection
+# is broken again and again. If swapping out needed memory that is not available, the client would
+# hang. User-mode Linux has no swap, so these cases are skipped there.
 # Guests: pair
 # Memory:client: 512M
 # Limit: 3000
@@ -85,10 +85,10 @@ stuck() {
 swapped() { echo $(($(vmstat_of pswpin) + $(vmstat_of pswpout))); }
 swapped_more() { [ "$(swapped)" -gt $(($1 + 64)) ]; }
 
-# breaks_while <process>: until the process ends, break the connection again and again, first by the
-# client, then by the server, and so on. After each break, wait until pages are swapped over the
-# next connection. Three seconds later, break that connection. For each break, print the end that
-# closed the connection, and the seconds until pages were swapped.
+# breaks_while <process>: until the process ends, call break_by() again and again, first for the
+# client, then for the server, and so on. After each break, wait until pages are swapped over the
+# next connection. Three seconds later, break that connection. For each break, print the end for
+# which break_by() was called, and the seconds until pages were swapped.
 breaks_while() {
 	local end=server connects pages t0
 	while ! gone "$1"; do
