@@ -231,9 +231,10 @@ def credits():
                 else:
                     out.pop(m.xid, None)
                     grant = m.credits
-    # Before the first Reply, the Calls in flight on a connection take at most one credit. Afterwards they take
-    # no more credits than the last Reply has granted, and no more than the client has requested. (In version 2
-    # the two messages with properties also count, as a Call and its Reply.)
+    # Before the first Reply, the Calls in flight on a connection take at most one credit.
+    # Afterwards, whenever the client sends a Call, they take no more credits than the last Reply
+    # has granted, and no more than the client has requested. (In version 2 the two messages with
+    # properties also count, as a Call and its Reply.)
     # Covers: V1-CRD-06 V1-CRD-07 V1-CRD-11 V1-CRD-23 V2-CRD-01 V2-CRD-04 V2-CRD-10 RTX-74
     rule("window", window(True))
     # Covers: BC-05
@@ -517,7 +518,8 @@ def back_channel_size(w):
 # --- unused bytes ----------------------------------------------------------------------
 
 def pad_is_zero(m, w):
-    """@w is at an opaque item that ends the message. Is the item's roundup zero? None if it has no roundup."""
+    """@w is at an opaque item. Does this item end the message, and is its roundup zero? None if
+    it has no roundup."""
     length = len(w.opaque())
     return w.at == len(m.body) and not any(m.body[w.at - (-length % 4):]) if length % 4 else None
 

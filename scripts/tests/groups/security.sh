@@ -181,8 +181,8 @@ case_krb5p() { flavour krb5p; }
 
 inline_calls_above() { [ "$(counter client_calls_inline)" -gt "$1" ]; }
 
-# The chunks of a WRITE and of a READ contain only data of the file. RPC headers with their verifiers
-# are inline, and so are Calls without data.
+# The chunks of a WRITE and of a READ contain only data of the file. RPC headers with their
+# verifiers are inline, and so are Calls without data.
 # Covers: MEM-16
 case_control-inline() {
 	local chunks out in

@@ -15,7 +15,7 @@ KNOBS=/sys/kernel/debug/rpcrdma
 CLIENT=/proc/sys/sunrpc
 SERVE=/proc/sys/sunrpc/svc_rdma
 
-# Set the knobs of net/verbs/fail.c, which inject faults, to their defaults.
+# Set the knobs of net/verbs/fail.c (fault injection) that this group uses to their defaults.
 knobs_rest() {
 	echo 15 >$KNOBS/server_max_reads
 	echo 16 >$KNOBS/server_max_writes
@@ -142,7 +142,7 @@ large_inline() {
 
 small_inline() {
 	touch "$MNT/by"
-	# Both ends must use the smaller of their sizes.
+	# The client must send no more than the smaller of the two sizes.
 	counted client_calls_read_chunk 4 4 by_size 4096 4
 	copy_some
 }
@@ -156,8 +156,9 @@ case_v2-inline() {
 	with_v2_inline 1024 16384 on_v2 3 copy_some
 }
 
-# in_blocks <pages> <bytes>: check that the server's Receives are blocks of this many pages, and take messages of this
-# many bytes. All messages that fit must be inline, and the connection must have no other memory for Receives.
+# in_blocks <pages> <bytes>: check that the server's Receives are blocks of this many pages, and
+# take messages of up to this many bytes. All messages that fit must be inline, and the connection
+# must have no other memory for Receives.
 in_blocks() {
 	local pages=$1 size=$2 recvs bytes
 	touch "$MNT/by"
@@ -190,9 +191,9 @@ kept_calls() {
 	counted receives_renewed 0 0 by_size 8192 8
 }
 
-# The server's Receives are blocks of pages. While the kernel holds a page of a Receive, no other
-# message is received into this page. On kernels with pages of more than 4096 bytes, no Receive is a
-# block.
+# If rtx_pages is not 0, the server's Receives are blocks of pages. While the kernel holds a page of
+# a Receive, no other message is received into this page. On kernels with pages of more than 4096
+# bytes, no Receive is a block.
 # Covers: RTX-34
 case_v2-blocks() {
 	local pages sizes=(2 4 8)
@@ -356,7 +357,7 @@ healing() {
 }
 
 # refused_read <code>: make a READ with a Write chunk, to which the server answers with this RDMA
-# error. Print the result of the system call. Nothing else is sent meanwhile.
+# error. Print the result of the system call. No other Call is sent meanwhile.
 refused_read() {
 	python3 -I -S - $KNOBS "$1" "$MNT/by" $EXPORT/by <<-'EOF'
 		import errno, mmap, os, sys
@@ -395,9 +396,10 @@ each_error() {
 	refused_so 5 server_err_write_chunks 1 all
 }
 
-# Test how the client reacts to error codes that its own Calls never cause, whatever limits the
-# server has. A knob makes the server send them. (For example, the client never sends two Write
-# chunks, so a server would never refuse them as too many.)
+# Test how the client reacts to error codes that its own Calls normally do not cause, whatever
+# limits the server has. A knob makes the server send them. (For example, the client never sends two
+# Write chunks, and a server that accepts none answers REPLY_RESOURCE. So our server never answers
+# WRITE_CHUNKS.)
 # Covers: V2-ERR-08 V2-ERR-10 V2-ERR-15 V2-ERR-24 G-23
 case_v2-errors() { knobs; counted client_connects 1 1 with_mount 3 each_error; }
 

@@ -97,8 +97,8 @@ case_vectors-nconnect() {
 	four_end
 }
 
-# If near_node is the number of a node, a client uses only vectors of that node. So does a server
-# that has one pool of threads. With -2, all vectors are used.
+# If near_node is the number of a node that handles vectors, a client uses only these vectors. So
+# does a server that has one pool of threads. With -2, all vectors are used.
 # Covers: G-43
 case_vectors-near() {
 	nodes_begin
@@ -199,9 +199,9 @@ unmap_end() {
 		echo -:unmap >>/sys/kernel/tracing/kprobe_events"
 }
 
-# A handler of a Receive runs on the processor of the interrupt, and must not unmap memory. After
-# RDMA Reads, a thread of nfsd unmaps it. After RDMA Writes, a worker that is not bound to a
-# processor unmaps it.
+# At a server, a handler of a Receive runs on the processor of the interrupt, and must not unmap
+# memory. Normally a thread of nfsd unmaps the memory of RDMA Reads, and a worker that is not bound
+# to a processor unmaps that of RDMA Writes.
 # Covers: G-43
 case_vectors-unmapped() {
 	[ "$MODULE" = ours ] || skip "this is about our module"

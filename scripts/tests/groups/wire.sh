@@ -36,7 +36,8 @@ v42_traffic() {
 	odd_reads
 }
 
-# odd_links: make inline results whose length needs XDR roundup
+# odd_links: make short results whose length needs XDR roundup. They are inline in version 2, and in
+# Reply chunks in version 1.
 odd_links() {
 	local link
 	for link in a abcde abcdefg; do
@@ -148,7 +149,8 @@ groups_traffic() {
 		head -c $n /tmp/groups >/lab/groups
 		on_server cmp /lab/groups "$EXPORT/groups.$n" || die "the server has something else of $n bytes"
 	done
-	# Read a large directory: the client asks for more bytes with each READDIR, so the later Replies are long.
+	# Read a large directory: later READDIRs ask for more bytes than the first, so their
+	# Replies are long.
 	on_server python3 -I -S -c '
 import os, sys
 where = sys.argv[1] + "/groups.d"
