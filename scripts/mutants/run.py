@@ -5,11 +5,12 @@
 usage: run.py [--quick | --changed REV] [--jobs N] [FILE...]
        run.py --tests
 
-A mutant is the code of the pure rooms, net/wire and net/core, with one change: another operator, a constant larger by
-one, a missing statement, or a condition that is always or never true. With each mutant, all unit tests of these rooms
-are run in user space. If they pass, they are run again with ASan and UBSan. If they pass again, the mutant has
-survived: a test is missing, or the change makes no difference. A mutant does not count if its object code is the same
-as without the change, or as that of another survivor.
+A mutant is the code of the pure rooms, net/wire and net/core, with one change, such as another
+operator, a constant larger by one, a missing statement, or a condition that is always true. With
+each mutant, all unit tests of these rooms are run in user space. If they pass, they are run again
+with ASan and UBSan. If they pass again, the mutant has survived: a test is missing, or the change
+makes no difference. A mutant does not count if its object code is the same as without the change,
+or as that of another survivor.
 
 equivalent.list has the changes that make no difference, with the reasons. This script prints each survivor that is not
 in the list, and each entry of the list that a test notices, or that is no mutant any more. The last line has the sums.

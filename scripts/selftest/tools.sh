@@ -403,7 +403,8 @@ test_stats-race() {
 	shows 0 '"counters": {' --json
 	json 'd["counters"] == {} and d["connections"] == []'
 }
-# Without debugfs, nothing is known of a module that is loaded.
+# The module is loaded, but its directory in debugfs is missing, so its counters cannot be read. If
+# debugfs is not mounted, rpcrdma-stats mounts it.
 test_no-debugfs() {
 	file proc/mounts "debugfs $root/sys/kernel/debug debugfs rw 0 0"
 	rm -r "$root/sys/kernel/debug/rpcrdma"

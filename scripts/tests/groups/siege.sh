@@ -30,7 +30,8 @@ case_no-rtu-v2() {
 	siege 2 siege-rtu
 }
 
-# slow_read: make 48 READs of a megabyte at once. Together they take longer than the timeout of a stuck connection.
+# slow_read: make 48 READs of a megabyte at once. Together they take longer than progress_timeout,
+# the time after which the server closes a connection without progress.
 slow_read() {
 	python3 -I -S -c '
 import mmap, os, sys, threading
