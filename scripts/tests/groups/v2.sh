@@ -191,9 +191,9 @@ kept_calls() {
 	counted receives_renewed 0 0 by_size 8192 8
 }
 
-# If rtx_pages is not 0, the server's Receives are blocks of pages. While the kernel holds a page of
-# a Receive, no other message is received into this page. On kernels with pages of more than 4096
-# bytes, no Receive is a block.
+# If rtx_pages is not 0, the server's Receives are normally blocks of pages. While the kernel holds
+# a page of a Receive, no other message is received into this page. But on kernels with pages of
+# more than 4096 bytes, no Receive is a block.
 # Covers: RTX-34
 case_v2-blocks() {
 	local pages sizes=(2 4 8)
@@ -396,10 +396,9 @@ each_error() {
 	refused_so 5 server_err_write_chunks 1 all
 }
 
-# Test how the client reacts to error codes that its own Calls normally do not cause, whatever
-# limits the server has. A knob makes the server send them. (For example, the client never sends two
-# Write chunks, and a server that accepts none answers REPLY_RESOURCE. So our server never answers
-# WRITE_CHUNKS.)
+# Test how the client reacts to error codes that its own Calls normally do not cause. A knob makes
+# the server send them. (For example, the client never sends two Write chunks, and if our server
+# accepts none, it answers REPLY_RESOURCE. So without the knob, the client never gets WRITE_CHUNKS.)
 # Covers: V2-ERR-08 V2-ERR-10 V2-ERR-15 V2-ERR-24 G-23
 case_v2-errors() { knobs; counted client_connects 1 1 with_mount 3 each_error; }
 

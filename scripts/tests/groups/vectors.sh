@@ -97,8 +97,8 @@ case_vectors-nconnect() {
 	four_end
 }
 
-# If near_node is the number of a node that handles vectors, a client uses only these vectors. So
-# does a server that has one pool of threads. With -2, all vectors are used.
+# If near_node is the number of a node in which vectors are handled, a client uses only the vectors
+# of this node. So does a server that has one pool of threads. With -2, all vectors are used.
 # Covers: G-43
 case_vectors-near() {
 	nodes_begin
