@@ -8,10 +8,9 @@ usage: shortlist.py list MNT EXPORT VERSION
 
 list: WRITEs and READs of one system call each, a file through the page cache, a long symlink, a
 directory, with version 4.2 a long extended attribute, and the making, renaming and removing of
-names. sizes: first some files of 128 KB, so that the server grants more credits. Then files of
-these sizes, of one byte less and of one byte more, written and read with one system call each and
-through the page cache. EXPORT is the directory on the server that is mounted at MNT, and must have
-the same data.
+names. sizes: first some WRITEs and READs of 128 KB, then files of these sizes, of one byte less and
+of one byte more, written and read with one system call each and through the page cache. EXPORT is
+the directory on the server that is mounted at MNT, and must have the same data.
 """
 import mmap
 import os
