@@ -27,7 +27,7 @@ REASONS, IDS, ABOUT = "scripts/coverage.reasons", "scripts/coverage.ids", "scrip
 DECISIONS, PAGE = "Documentation/decisions.rst", "Documentation/conformance.rst"
 EXTENSION = "Documentation/rtx.rst"
 ID = re.compile(r"\b(?:V1-[A-Z]{3}|V2-[A-Z]{2,3}|MEM|ULB|RPB|BC|RTX|EXP|G|T)-\d+\b")
-# IDs that code may cite: decisions, and the rules in rtx.rst, which begin with RTX-31
+# IDs that code may cite: decisions, and the rules in rtx.rst, which are numbered from RTX-31 on
 CITABLE = re.compile(r"[GT]-|RTX-(?!0|[12]\d$|30$)")
 # Groups in which each requirement must have evidence
 COMPLETE = ("V1-", "V2-", "MEM-", "ULB-", "RPB-", "BC-", "RTX-", "EXP-", "G-")

@@ -115,11 +115,12 @@ breaks_over() { [ -e /tmp/breaks.over ]; }
 or_over() { breaks_over || "$@"; }
 more_than() { [ "$(xprt_field "$1")" -gt "$2" ]; }
 
-# Over siw, the in-tree server leaks when a connection breaks under a load: regions of RDMA Reads (WARNING in
-# ib_destroy_qp() and when the device is removed), and contexts of Sends and Writes (kmemleak). A likely reason is
-# that it trusts the marker for which ib_drain_qp() waits, but siw may complete the marker before work requests
-# that are queued behind a failed transmission. Our tests avoid the leak: a case that breaks connections to that
-# server sends it no Read chunks.
+# Over siw, the in-tree server leaks when a connection breaks under a load: regions of RDMA Reads
+# (WARNING in ib_destroy_qp() and when the device is removed), and contexts of Sends and Writes
+# (kmemleak). A likely reason is that it trusts the marker for which ib_drain_qp() waits, but siw
+# may complete the marker before work requests that are queued behind a failed transmission. When
+# fio_broken() and the users of load_breakable() break connections to that server, they send it no
+# Read chunks, so that no regions leak.
 no_reads_here() { [ "$PROVIDER/${OURS:-}" = siw/client ]; }
 
 # load_breakable: start a load whose connection may be broken
@@ -191,14 +192,16 @@ while_broken() {
 	[ $n -ge $((breaks * 2)) ] || die "there were only $n reconnects"
 }
 
-# fio_until_broken <breaks>: run fio until each end has broken the connection this often, but at most five times
+# fio_until_broken <breaks>: run fio, up to five times, until each end has broken the connection at
+# least <breaks> times
 fio_until_broken() {
 	local rounds=0
 	until broken_enough "$1" || ((rounds++ >= 5)); do fio_verify; done
 }
 
-# fio_broken <breaks>: run fio while the connection is broken each second. Each end must break it at least <breaks>
-# times. On a busy machine, breaks come less often, so fio runs up to five times.
+# fio_broken <breaks>: run fio while the connection is broken at most once a second. Each end must
+# break it at least <breaks> times. On a busy machine, breaks come less often, so fio runs up to
+# five times.
 fio_broken() {
 	can_break
 	nfs_mount 4.2
@@ -271,7 +274,7 @@ starve_end() {
 
 # --- the device ---------------------------------------------------------------
 
-# Remove the device while connections use it. Afterwards, no connection may be left on it.
+# Remove the device, which connections may be using. Afterwards, no connection may be left on it.
 device_gone() {
 	rdma link delete lab0 &
 	ends 60 $! || die "the device is held: $(ls $DEBUG/server), $(grep -s ^state $DEBUG/*/*)"
@@ -432,8 +435,8 @@ killed() {
 		echo "$(($(counter client_given_up) - given_up)) RPCs given up, $(($(counter client_mrs_local_inv) - fenced)) regions taken back"
 	fi
 	connects=$(xprt_field 3)
-	# Allocate so much memory that it includes the pages freed by the killed processes. The server's data must not
-	# appear in them.
+	# Allocate so much memory that it probably includes the pages that the killed processes have
+	# freed. The server's data must not appear in the allocated memory.
 	rm -f /tmp/keeper.in
 	mkfifo /tmp/keeper.in
 	python3 -I -S -c '

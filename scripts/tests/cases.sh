@@ -93,8 +93,9 @@ server_end() {
 	! leaks_are_seen || kmemleak_check
 }
 
-# pair_cases <command...>: the client's guest runs all cases of the group. The server's guest runs the command, and
-# then serves the client's requests until the end.
+# pair_cases <command...>: the client's guest runs the cases of the group. The server's guest runs
+# the command, and then carries out what on_server() asks for, until the client's guest tells it to
+# stop.
 pair_cases() {
 	if [ "$ROLE" = server ]; then
 		"$@"
@@ -145,8 +146,9 @@ some_cases() {
 	done
 }
 
-# with_mount <version of NFS> <command...>: mount, check that the mount uses RDMA, run the command, and unmount. The
-# command is not part of a condition, so "set -e" is in effect while it runs.
+# with_mount <version of NFS> <command...>: mount, check that the mount uses RDMA, run the command,
+# and unmount. This function does not run the command in a condition, because "set -e" would then
+# have no effect in the command.
 with_mount() {
 	local vers=$1
 	shift
@@ -160,8 +162,8 @@ with_mount() {
 }
 
 # checked <section...>: run these sections of nfscheck.py on the mount, and then compare the files
-# at the server. If the sections write and read files, check that a Write chunk was sent. Also check
-# that a Read chunk was sent, or data were placed into the server's targets.
+# at the server. If data, direct or small is among the sections, check that a Write chunk was sent,
+# and that a Read chunk was sent or data were placed into the server's targets.
 checked() {
 	local manifest before returned placed
 	before=$(xprt_field 11) returned=$(xprt_field 12)
@@ -334,7 +336,8 @@ set_inline() {
 # received_by <client|server> <bytes>: is this the size of the largest inline message that this end can receive?
 received_by() { [ "$(awk '$1 == "inline_recv" { print $2 }' $DEBUG/"$1"/*)" = "$2" ]; }
 
-# The module's events are traced in a buffer of their own. (The tests in Python use events.py for this purpose.)
+# The buffer in which trace_begin() lets the module's events be traced. (The tests in Python use
+# events.py instead.)
 TRACE=/sys/kernel/tracing/instances/tests
 
 trace_begin() {
@@ -359,8 +362,9 @@ traced() {
 	done
 }
 
-# knobs: a case calls this first if it uses the debugfs files of net/verbs/fail.c, which inject faults ("knobs").
-# All kernels that are built here have them; Debian's own kernels have not.
+# knobs: a case calls this first if it uses the debugfs files of net/verbs/fail.c, which inject
+# faults ("knobs"). All kernels that are built for the tests have them; Debian's own kernels have
+# not.
 knobs() {
 	[[ $KERNEL != debian* ]] || skip "no CONFIG_FAULT_INJECTION"
 	[ -e /sys/kernel/debug/rpcrdma/server_fail_system ] || die "the module has no knobs, though the kernel should"
@@ -386,13 +390,13 @@ for t in threads: t.start()
 for t in threads: t.join()' $MNT
 }
 
-# credits_granted: print the credits that the mount's connection has been granted, or 999 if the client is the
-# in-tree module
+# credits_granted: print the credits that the mount's connection has been granted, or 999 if debugfs
+# does not show them, as when the client is the in-tree module
 credits_granted() { cat $DEBUG/client/* 2>/dev/null | awk '$1 == "credits_granted" { n = $2 } END { print n ? n : 999 }'; }
 
-# volley: have 48 Calls in flight at the same time. For this, hand over 48 small WRITEs to the
-# kernel at once, wait for the Replies, and repeat that a few times. crowd() is not enough: in a
-# slow guest, only some of its threads have a Call in flight at the same time.
+# volley: hand over 48 small WRITEs to the kernel at once, so that as many Calls are in flight as
+# the credits allow, up to 48. Wait for the Replies, and repeat that a few times. crowd() is not
+# enough: in a slow guest, only some of its threads have a Call in flight at the same time.
 volley() {
 	fio --output=/tmp/volley.out --name=volley --directory=$MNT --size=24k --bs=512 --rw=randwrite --direct=1 \
 		--ioengine=libaio --iodepth=48 --iodepth_batch_submit=48 --iodepth_batch_complete_min=48 --loops=4 --unlink=1 ||
@@ -428,8 +432,8 @@ is_connected() { grep -qx 'state up' $DEBUG/server/*; }
 wait_connected() { until_true 20 is_connected || die "no connection to lose: $(cat $DEBUG/server/*)"; }
 
 # at_once <file> <bytes> <number>: start this number of WRITEs at once, and wait for them. Each byte
-# of WRITE number i is i. The file is opened before the first WRITE. /tmp/at-once has a line as soon
-# as the threads of all WRITEs have been started.
+# of WRITE number i is i (from 0 on). The file is opened before the first WRITE. /tmp/at-once has a
+# line as soon as the threads of all WRITEs have been started.
 at_once() {
 	python3 -I -S -c '
 import mmap, os, sys, threading

@@ -65,7 +65,7 @@ class Lives:
         failed = bool(m) and m.group(1) != "0"
         if failed:
             self.ended.add(key[0])
-        # An object may complete without having been posted only with an error. siw may flush a work
+        # Only failed completions may come for an object that is not posted. siw may flush a work
         # request twice. If one event reports several RDMA Reads as posted, an unsignaled one of
         # them completes as well if it fails.
         if self.open.pop((kind, *key), None) is None and not failed:
@@ -94,7 +94,8 @@ class Lives:
 
     def finish(self, lossy):
         for (kind, queue, number), text in self.open.items():
-            # An unsignaled Send has no completion of its own; it ends when a later Send completes.
+            # An unsignaled Send that succeeds has no completion; it ends when a later Send
+            # completes.
             if kind == "client's Send" and not text.endswith(" signaled"):
                 continue
             if lossy and kind != "region" and queue in self.ended:

@@ -58,8 +58,8 @@ case_check-healthy() {
 		"mount -o proto=rdma6,port=$PORT,vers=3 [$SERVER6]:$EXPORT /mnt"
 	grep -q "^ok     $HERE is mounted at $MNT, by RDMA" <("$TOOL" client "$HERE $MNT nfs rdma") || die "does not see the mount"
 	nfs_umount
-	# Without arguments, rpcrdma-check finds out by itself whether this machine is a client or a
-	# server.
+	# Without "server" or "client", rpcrdma-check finds out by itself what this machine is. This
+	# guest is both.
 	complains "" >/tmp/noted
 	grep -q 'listens for RDMA on port' /tmp/noted || die "nfsd runs, and the server is not looked at"
 	out=$("$TOOL" --quiet) || die "status $? though nothing is wrong"
@@ -254,8 +254,8 @@ case_check-dead-server() {
 
 # --- rpcrdma-stats ------------------------------------------------------------
 
-# In each of several rounds, transfer data, and then run rpcrdma-stats. Each output must be valid,
-# and each counter in it must lie between the values that debugfs showed before and after the run.
+# Run rpcrdma-stats in each of several rounds. Each output must be valid, and each counter in it
+# must lie between the values that debugfs showed before and after the run.
 case_stats() {
 	local dir=/lab/stats i at
 	[ "$MODULE" = ours ] || skip "the tools are for our module"
@@ -266,8 +266,8 @@ case_stats() {
 	nfs_mount 3 nconnect=2 $SERVER /mnt/other
 	echo "$SECONDS: mounted by NFSv3, too"
 	for i in {1..16}; do
-		# Write a large file, read it, write it once more, and make small files. The last
-		# three rounds transfer nothing.
+		# The first rounds write a large file, read it, write it once more, and make small
+		# files. The last three rounds transfer nothing.
 		case $i in
 		[1-4] | 9) dd if=/dev/zero of=$MNT/large bs=1M count=$((4 * i)) oflag=direct 2>/dev/null ;;
 		[5-8]) dd if=$MNT/large of=/dev/null bs=256k count=$((8 * i)) iflag=direct 2>/dev/null ;;
@@ -312,8 +312,8 @@ case_stats-unloaded() {
 listeners() { python3 -I -S "$TOP/scripts/tests/peers/listeners.py" "$@" 2>&1; }
 ports() { awk '$1 == "rdma" { print $2 }' /proc/fs/nfsd/portlist | sort -u | paste -s -d' '; }
 
-# A listener can be added while nfsd runs, and clients can use it at once. The kernel does not
-# remove a listener while nfsd has threads. A restart of nfsd removes the new listener, and a mount
+# A listener can be added while nfsd runs, and clients can use it at once. While nfsd has threads,
+# the kernel refuses a request to remove the new listener. A restart of nfsd removes it, and a mount
 # that uses the old listener continues.
 # Covers: RPB-09
 case_listener() {
@@ -346,8 +346,8 @@ case_listener() {
 	nfs_umount
 }
 
-# nfsd registers its TCP port with rpcbind, but not its RDMA listeners. The transport of an NFSv3
-# mount does not ask rpcbind for an RDMA port. (admin.rst says both.)
+# nfsd registers its TCP port with rpcbind, but not its RDMA listeners. If an NFSv3 mount names the
+# port of the server, its transport does not ask rpcbind for the port. (admin.rst says both.)
 case_rpcbind() {
 	local text
 	text=$(rpcinfo) || die "rpcbind does not answer"
@@ -415,8 +415,8 @@ on_both_links() {
 }
 inline_is() { [ "$(cat /proc/sys/sunrpc/rdma_max_inline_read)" = "$1" ]; }
 
-# settle: restore the state in which each block of commands begins. The server runs and listens,
-# nothing is mounted, nothing is traced.
+# settle: restore the state in which each block of commands begins. The server runs and listens, no
+# NFS is mounted, and the events of the module are not traced.
 settle() {
 	cd /
 	module_loaded || modprobe rpcrdma
@@ -427,8 +427,9 @@ settle() {
 	umount -a -t nfs,nfs4
 }
 
-# Run every command in the documents, except those that documents.list excludes because a guest cannot run them. The
-# commands use the name "server" and the address 192.0.2.1, which are those of this guest.
+# Run the commands in the documents for administrators. documents.list says which of them are left
+# out or changed, and why. The commands use the name "server" and the address 192.0.2.1, which are
+# those of this guest.
 case_documents() {
 	local f n=0
 	[ "$MODULE" = ours ] || skip "the documents are about our module"

@@ -361,8 +361,8 @@ goes_on() {
 	nfs_umount
 }
 
-# No region can be allocated. RPCs wait until enough of the regions that were allocated with the
-# connection are free.
+# RPCs cannot allocate more regions. They wait until enough of the regions that were allocated with
+# the connection are free.
 case_starved-regions() { goes_on '^xprt_rdma_frwr_map$'; }
 # All allocations in xprt_rdma_send_request() and its callees fail. WRITEs still succeed, also on a
 # new connection.
@@ -498,7 +498,8 @@ frozen_short() {
 	umount $MNT
 }
 
-# If an allocation fails at either end, a trace event reports it, and the operation succeeds on a later try.
+# Allocations fail in several functions of the client and the server, one after another. Each time,
+# a trace event reports the failure, and the operation succeeds on a later try.
 # Covers: V1-ERR-20
 case_starved-events() {
 	local lost
@@ -561,9 +562,9 @@ blocks_are_held() {
 }
 
 # A page of a Receive with targets is still held (by the debugfs file server_keep), so the Receive
-# cannot be posted again, and no other block of pages can be allocated. The server closes the
-# connection before a Reply grants the client a credit for that Receive, and the page that is held
-# does not change.
+# cannot be posted again with this block of pages. Allocating another block fails. The server closes
+# the connection before a Reply grants the client a credit for that Receive, and the page that is
+# held does not change.
 case_starved-blocks() {
 	can_starve
 	set_apart blocks_are_held

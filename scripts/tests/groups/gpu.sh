@@ -252,7 +252,8 @@ gpu_unstuck() {
 	with_mount 4.2 gpu_moves 65536
 }
 
-# The functions of rpcrdma_gpu are in use until the RPC ends. Only then does unregistering return.
+# While the connection lasts, the functions of rpcrdma_gpu are in use until the RPC ends. Only then
+# does unregistering return.
 # Covers: G-44
 case_gpu-unregister() {
 	local reader waiter writer maps
