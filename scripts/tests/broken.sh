@@ -30,7 +30,8 @@ in_other_version() {
 # other groups may have run in this guest before.
 same_version_from_here() { echo "$(counter client_connects) $(counter client_v2_connects)" >/run/other-version; }
 
-# group_in_version: run a group in one guest. Its cases use the version that version_here() prints.
+# group_in_version: run a group in one guest. Its cases use the version that version_here() prints,
+# unless they set another one (in_other_version, set_apart).
 group_in_version() {
 	alone_up "$(version_here)"
 	same_version_from_here
@@ -46,10 +47,10 @@ set_apart() {
 	echo "$(($(counter client_connects) - all)) $(($(counter client_v2_connects) - second))" >>/run/other-version
 }
 
-# same_version: check that the earlier cases have used the version that version_here() prints, or
-# version 1 if the server runs the in-tree module. If no answer to an offer of version 2 comes in
-# time, the client connects again with version 1. So where version 2 is expected, the check allows
-# version 1 for one connection in ten.
+# same_version: check that the earlier cases, except for commands run by set_apart, have used the
+# version that version_here() prints, or version 1 if the server runs the in-tree module. If no
+# answer to an offer of version 2 comes in time, the client connects again with version 1. So where
+# version 2 is expected, the check allows version 1 for one connection in ten.
 same_version() {
 	local all second a s version
 	[ "$MODULE" = ours ] || skip "the in-tree module has one version"

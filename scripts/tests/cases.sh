@@ -27,9 +27,9 @@ without_targets() {
 # bytes.
 targets_exist() { [ "$(awk '/^KernelPageSize:/ { print $2; exit }' /proc/self/smaps)" = 4 ]; }
 
-# version_here: print the highest version of the protocol for this kernel and provider. A group that calls this
-# function tests version 1 with some kernels and providers, and version 2 with the others. VERSION overrides the
-# choice.
+# version_here: print the highest version of the protocol for this kernel and provider. Most cases
+# of a group that calls this function use version 1 with some kernels and providers, and version 2
+# with the others. VERSION overrides the choice.
 version_here() {
 	case ${VERSION:-$KERNEL/$PROVIDER} in
 	7.3/rxe | 6.12/siw | 2) echo 2 ;;
