@@ -447,7 +447,9 @@ static void rpcrdma_v1_decode_error_vectors(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hdr->hd_lists.ls_nwrites, 0);
 	KUNIT_EXPECT_FALSE(test, hdr->hd_lists.ls_has_reply);
 
-	/* A responder drops an error of version 1 */
+	/* A server does not answer an error of version 1. It drops the error, or ends the callback
+	 * that has its XID (G-24)
+	 */
 	if (param->vers == 1)
 		KUNIT_EXPECT_EQ(test,
 				rpcrdma_kunit_decode_call(fx, vec->ve_data,
@@ -532,7 +534,7 @@ static void rpcrdma_v1_truncated_errors(struct kunit *test)
 	}
 }
 
-/* Check that no word of a message that is too short was used. */
+/* Check that no word was used of a message that is shorter than the four fixed words. */
 static void rpcrdma_v1_expect_nothing(struct kunit *test,
 				      const struct rpcrdma_hdr *hdr)
 {

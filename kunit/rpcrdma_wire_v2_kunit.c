@@ -238,7 +238,9 @@ static void rpcrdma_v2_truncated_everywhere(struct kunit *test)
 			server = rpcrdma_kunit_server2(fx, vec->ve_data, len);
 			KUNIT_EXPECT_EQ_MSG(test, server, want, "%u: %u bytes",
 					    i, len);
-			/* An error answers a request, but never a Reply */
+			/* An error answers a request, unless its prefix (20 bytes) is
+			 * truncated. A Reply is never answered
+			 */
 			KUNIT_EXPECT_EQ(test,
 					rpcrdma2_refusal(&fx->kf_hdr, server,
 							 &rpcrdma2_accept_forward,
@@ -653,8 +655,9 @@ static void rpcrdma_v2_says_which_limit(struct kunit *test)
 	rpcrdma_v2_put_call(fx, 1, 0, 4);
 	rpcrdma_v2_expect_refusal(fx, &low, RPCRDMA2_ERR_SEGMENTS, 3);
 
-	/* If the server accepts no Read chunks, it answers READ_CHUNKS with the argument 0. If
-	 * it accepts no Write chunks, it asks for a Reply chunk instead
+	/* A server that accepts no Read chunks refuses them by READ_CHUNKS with the argument 0. A
+	 * server that accepts no Write chunks refuses them by REPLY_RESOURCE, which asks for a
+	 * Reply chunk instead
 	 */
 	low.ac_reads = 0;
 	low.ac_writes = 0;
@@ -700,8 +703,8 @@ static void rpcrdma_v2_limits_in_every_list(struct kunit *test)
 	low.ac_segs = 1;
 	rpcrdma_v2_expect_refusal(fx, &low, RPCRDMA2_ERR_SEGMENTS, 1);
 
-	/* A client accepts no chunks at all. Without Read chunks, it answers Write chunks with
-	 * BAD_XDR
+	/* A client accepts no chunks in a backward Call. If the Call has Write chunks, but no
+	 * Read chunks, the client answers BAD_XDR
 	 */
 	for (i = 0; i < ARRAY_SIZE(backward); i++) {
 		rpcrdma_v2_put_call(fx, backward[i].reads, backward[i].writes,
@@ -842,7 +845,9 @@ static void rpcrdma_v2_handles_to_invalidate(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_inv_handle, 0x00030c01);
 }
 
-/* rdma_inv_handle is the handle of only one chunk, which may be the second of its list.
+/* Each chunk has a handle of its own. rdma_inv_handle may be the handle of the first chunk of a
+ * list, or that of a later one.
+ *
  * Covers: V2-CHK-03 G-22
  */
 static void rpcrdma_v2_handles_in_later_chunks(struct kunit *test)
