@@ -21,7 +21,8 @@ static u32 rpcrdma_spread_take(struct rpcrdma_cv *cvs, u32 count, u32 *next)
 }
 
 /* If all vectors are in one group, each vector gets a connection before any gets a second, whatever
- * vector the first connection gets. A vector that has lost a connection gets the next one.
+ * vector the first connection gets. If all vectors have equally many connections, and one of them
+ * loses a connection, this vector gets the next connection.
  */
 /* Covers: G-43 */
 static void rpcrdma_spread_evenly(struct kunit *test)

@@ -28,7 +28,8 @@
  * @rx_stream: number of bytes of payload stream
  * @rx_first: number of these bytes in the first Receive; the others are in the second
  * @rx_flavor: flavor of the credential: 0 (AUTH_NONE), or 6 (RPCSEC_GSS) with the service
- *	"integrity". The credential has 20 bytes.
+ *	"integrity". The credential has 20 bytes. If the first item is inside the RPC header,
+ *	there is no valid credential, and this member is not used.
  * @rx_in_place: the Call is used where it was received
  */
 struct svc_rdma_read_shape {
@@ -86,7 +87,7 @@ static void svc_rdma_read_kunit_exit(void *buf)
 	rpcrdma_buf_exit(buf);
 }
 
-/* Make Receives with targets that are filled with 0xbd. */
+/* Make Receives with targets (rtx.h), and fill the whole buffer of each Receive with 0xbd. */
 static struct svc_rdma_read_fixture *svc_rdma_read_make(struct kunit *test)
 {
 	struct svc_rdma_read_fixture *fx;
@@ -259,8 +260,8 @@ static void svc_rdma_read_soil(struct kunit *test)
 	}
 }
 
-/* Upper layers may read to the end of the last page. Behind the Call, they must find zeros there
- * (RFC 8166 8.1).
+/* Upper layers may read to the end of the last page. So the bytes behind the Call must be zero, and
+ * not what the page contained before (server/stock.c).
  */
 static void svc_rdma_read_check_copy(struct kunit *test,
 				     const struct svc_rdma_call *call)
