@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of svc_rdma_array.h: one array, which is in struct svc_rqst (6.1 to 6.15).
+ * Unit tests of svc_rdma_array.h: one array, which is in struct svc_rqst (Linux 6.1 to 6.15).
  */
 
 #include <linux/types.h>
 
-/* Replace the macros of Kbuild, which describe the kernel for which this file is built */
+/* Remove the macros of Kbuild, which describe the kernel for which this file is built */
 #undef RPCRDMA_ALLOCATED_PAGES
 #undef RPCRDMA_SEPARATE_REPLY_PAGES
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of svc_rdma_array.h: a separate array for Replies (since 7.1).
+ * Unit tests of svc_rdma_array.h: a separate array for Replies (since Linux 7.1).
  */
 
 #include <linux/types.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of svc_rdma_array.h: one array, which is allocated (6.16 to 7.0).
+ * Unit tests of svc_rdma_array.h: one array, which is allocated (Linux 6.16 to 7.0).
  */
 
 #include <linux/types.h>
