@@ -47,7 +47,8 @@ static const u32 rpcrdma_choice_rtts[] = {
 };
 
 /* Fill in @choice for a server with the properties @peer. The longest Send just fills the head
- * and the targets of the server's Receive. If there are no targets, it has 16384 bytes.
+ * and the targets of the server's Receive. If there are no targets, the longest Send has 16384
+ * bytes.
  */
 static void rpcrdma_choice_with(struct rpcrdma_choice *choice,
 				const struct rpcrdma2_rtx *peer, u32 rtt)
@@ -187,7 +188,9 @@ struct rpcrdma_choice_case {
 	u32		far;
 };
 
-/* The table of rtx.rst 6.2, for seven target segments in each transmission */
+/* @size and @far are from the table of rtx.rst 6.2, for seven target segments in each transmission.
+ * @near is not in this table.
+ */
 static const struct rpcrdma_choice_case rpcrdma_choice_cases[] = {
 	{ "8K", 8192, 0, 0 },
 	{ "16K", 16384, 0, 0 },

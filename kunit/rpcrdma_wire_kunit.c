@@ -111,7 +111,7 @@ static void rpcrdma_wire_all_presence_combinations(struct kunit *test)
 	}
 }
 
-/* Write lists with one Read chunk, one Write chunk and a Reply chunk, each of one segment. */
+/* Build lists with one Read chunk, one Write chunk and a Reply chunk, each of one segment. */
 static void rpcrdma_wire_put_one_each(struct rpcrdma_kunit *fx)
 {
 	rpcrdma_kunit_clear(fx);
