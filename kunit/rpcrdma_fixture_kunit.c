@@ -340,7 +340,7 @@ static void rpcrdma_kunit_random_chunk(struct rpcrdma_kunit *fx,
 }
 
 /**
- * rpcrdma_kunit_random_call - make a random valid Call
+ * rpcrdma_kunit_random_call - make a random Call that the encoders accept
  * @fx: the fixture
  * @rand: OUT: the Call, with its chunks and segments
  */

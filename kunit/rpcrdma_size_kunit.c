@@ -110,7 +110,9 @@ static void rpcrdma_size_credits_have_receives(struct kunit *test)
 					recvs);
 		}
 	}
-	/* The default number of a server's Receives is enough for its 128 credits */
+	/* Of 153 Receives, 18 are for messages that take none of the credits, and 7 may be waiting
+	 * to be posted. The others are enough for 128 credits
+	 */
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_credits(128 + 16 + 7 + 2, 16 + 2),
 			128);
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_credits(U32_MAX, 0), U32_MAX - 7);
@@ -380,8 +382,8 @@ static void rpcrdma_size_client_payloads(struct kunit *test)
 	/* Regions of 19 pages are enough for a megabyte. */
 	KUNIT_EXPECT_GE(test, rpcrdma_size_client_payload(19, 4096), MIB);
 	KUNIT_EXPECT_GT(test, rpcrdma_size_client_payload(U32_MAX, 4096), MIB);
-	/* There are 14 regions of one page. An item that begins inside a page touches one page
-	 * more than its size requires, so 13 pages are left.
+	/* There are 14 regions of one page. An item that begins inside a page may touch one
+	 * page more than its size requires, so 13 pages are left.
 	 */
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_client_payload(1, 4096), 13 * 4096);
 }
@@ -560,8 +562,9 @@ static const struct rpcrdma_size_server_case rpcrdma_size_server_cases[] = {
 KUNIT_ARRAY_PARAM_DESC(rpcrdma_size_server, rpcrdma_size_server_cases, desc);
 
 /*
- * Few SGEs, or the need for regions for RDMA Reads, do not reduce the number of requests, which
- * is the number of credits. Only a short receive queue or completion queue reduces it.
+ * The number of requests, which is the number of credits, is reduced only if the receive queue or
+ * the completion queue is short. If both are long enough, neither few SGEs nor the need for regions
+ * for RDMA Reads reduces it.
  *
  * Covers: V1-CRD-09 V1-CRD-27 V1-RDC-21 BC-08
  */
