@@ -402,8 +402,8 @@ static u32 rpcrdma_parts_make_items(struct rpcrdma_kunit *fx,
 }
 
 /*
- * If some Read chunks are replaced by items with the same positions and lengths, a walk returns
- * the same parts.
+ * If some Read chunks are replaced by items with the same positions and lengths, a walk still
+ * divides the Call into parts of the same lengths.
  *
  * Covers: RTX-53 RTX-54
  */
@@ -486,7 +486,8 @@ static void rpcrdma_chunk_items_beyond_32_bits(struct kunit *test)
 }
 
 /*
- * Even if the lists are invalid and were not checked, a walk ends, and never leaves the body.
+ * Even if the lists are invalid and were not checked, a walk ends, and visits each byte of the body
+ * once, in order.
  *
  * Covers: V1-RDC-17
  */

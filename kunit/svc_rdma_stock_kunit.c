@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of the stock of pages for RDMA Reads (server/stock.c). The tests use the module's own
- * stock, so each test begins by emptying it. Each CPU has a stock of its own, so a test does not
- * move to another CPU.
+ * Unit tests of the stock of pages for RDMA Reads (server/stock.c). Each CPU has a stock of its
+ * own, so a test does not move to another CPU. The stocks are those that the server uses, too, so
+ * each test begins and ends by emptying them.
  */
 #include <kunit/test.h>
 #include <linux/mm.h>
