@@ -534,7 +534,7 @@ static void rpcrdma_v1_truncated_errors(struct kunit *test)
 	}
 }
 
-/* Check that no word was used of a message that is shorter than the four fixed words. */
+/* Check that the decoder took no word from a message that is shorter than the four fixed words. */
 static void rpcrdma_v1_expect_nothing(struct kunit *test,
 				      const struct rpcrdma_hdr *hdr)
 {

@@ -238,8 +238,9 @@ static void rpcrdma_v2_truncated_everywhere(struct kunit *test)
 			server = rpcrdma_kunit_server2(fx, vec->ve_data, len);
 			KUNIT_EXPECT_EQ_MSG(test, server, want, "%u: %u bytes",
 					    i, len);
-			/* An error answers a request, unless its prefix (20 bytes) is
-			 * truncated. A Reply is never answered
+			/* A request of one of these lengths is answered with an error,
+			 * unless it is too short for the prefix (20 bytes). A Reply is
+			 * never answered
 			 */
 			KUNIT_EXPECT_EQ(test,
 					rpcrdma2_refusal(&fx->kf_hdr, server,
@@ -655,9 +656,9 @@ static void rpcrdma_v2_says_which_limit(struct kunit *test)
 	rpcrdma_v2_put_call(fx, 1, 0, 4);
 	rpcrdma_v2_expect_refusal(fx, &low, RPCRDMA2_ERR_SEGMENTS, 3);
 
-	/* A server that accepts no Read chunks refuses them by READ_CHUNKS with the argument 0. A
-	 * server that accepts no Write chunks refuses them by REPLY_RESOURCE, which asks for a
-	 * Reply chunk instead
+	/* A server that accepts no Read chunks answers them with READ_CHUNKS, whose argument is
+	 * then 0. A server that accepts no Write chunks answers them with REPLY_RESOURCE, which
+	 * asks for a Reply chunk instead
 	 */
 	low.ac_reads = 0;
 	low.ac_writes = 0;
@@ -845,8 +846,8 @@ static void rpcrdma_v2_handles_to_invalidate(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_inv_handle, 0x00030c01);
 }
 
-/* Each chunk has a handle of its own. rdma_inv_handle may be the handle of the first chunk of a
- * list, or that of a later one.
+/* In this test, each chunk has a handle of its own. rdma_inv_handle may be the handle of the first
+ * chunk of a list, or that of a later one.
  *
  * Covers: V2-CHK-03 G-22
  */
@@ -891,7 +892,9 @@ static void rpcrdma_v2_handles_in_later_chunks(struct kunit *test)
 	len = rpcrdma2_encode_call(fx->kf_buf, RPCRDMA_KUNIT_BUF_LEN, &call);
 	KUNIT_EXPECT_EQ(test, len, -EINVAL);
 
-	/* Chunks of an earlier Call in unused entries of ls_read and ls_write do not count */
+	/* Chunks that an earlier Call has left in unused entries of ls_read and ls_write are not
+	 * searched for the handle
+	 */
 	KUNIT_ASSERT_EQ(test, rpcrdma2_decode_call(fx->kf_buf, fx->kf_len,
 						   &rpcrdma2_accept_forward,
 						   &fx->kf_hdr), RPCRDMA_OK);
