@@ -28,8 +28,8 @@
  * @rx_stream: number of bytes of payload stream
  * @rx_first: number of these bytes in the first Receive; the others are in the second
  * @rx_flavor: flavor of the credential: 0 (AUTH_NONE), or 6 (RPCSEC_GSS) with the service
- *	"integrity". The credential has 20 bytes. If the first item is inside the RPC header,
- *	there is no valid credential, and this member is not used.
+ *	"integrity". The body of the credential has 20 bytes. If the first item is inside the RPC
+ *	header, the whole credential consists of arbitrary bytes, and this member is not used.
  * @rx_in_place: the Call is used where it was received
  */
 struct svc_rdma_read_shape {
@@ -119,8 +119,9 @@ static struct svc_rdma_read_fixture *svc_rdma_read_make(struct kunit *test)
 	return fx;
 }
 
-/* Make an unreduced Call of arbitrary bytes, with zeroed roundup. It has a valid credential,
- * unless the first item is inside the RPC header. Returns its length.
+/* Make an unreduced Call of arbitrary bytes, with zeroed roundup. Unless the first item is inside
+ * the RPC header, set those fields of credential and verifier that rpcrdma_head_ends_well() reads.
+ * Returns the length of the Call.
  */
 static u32 svc_rdma_read_fill(struct svc_rdma_read_fixture *fx,
 			      const struct svc_rdma_read_shape *shape)
@@ -146,8 +147,8 @@ static u32 svc_rdma_read_fill(struct svc_rdma_read_fixture *fx,
 	return len;
 }
 
-/* Write bytes of an item to the data parts (the target segments of the Receives). @at is the offset
- * of the first byte, counted through all data parts as if they were adjacent.
+/* Write bytes of an item to the target segments of the Receives. @at is the offset of the first
+ * byte, counted through the target segments of all Receives as if they were adjacent.
  */
 static void svc_rdma_read_put_data(struct svc_rdma_read_fixture *fx, u32 at,
 				   const u8 *from, u32 len)
@@ -209,8 +210,8 @@ static void svc_rdma_read_receive(struct svc_rdma_read_fixture *fx,
 		svc_rdma_read_put_data(fx, seg * RPCRDMA_RTX_SEG,
 				       fx->rf_message + item->im_position,
 				       item->im_length);
-		/* If another item follows, the data part includes the gap up to the end of
-		 * the last segment of this item
+		/* If another item follows, the data part (layout.h) includes the gap up to
+		 * the end of the last segment of this item
 		 */
 		if (i + 1 < shape->rx_nitems)
 			fx->rf_recv[0].rv_msg.mi_data =
@@ -242,7 +243,9 @@ static void svc_rdma_read_check_place(struct kunit *test,
 	KUNIT_EXPECT_PTR_EQ(test, arg->pages[npages], ZERO_PAGE(0));
 }
 
-/* Put pages with old contents into the stock (server/stock.c), from which a Call gets its pages. */
+/* Put pages with old contents into the stock (server/stock.c). A Call that is copied to pages takes
+ * them from the stock first.
+ */
 static void svc_rdma_read_soil(struct kunit *test)
 {
 	struct page *pages[1 << SVC_RDMA_PIECE_ORDER], *piece;
