@@ -2,8 +2,8 @@
 /*
  * Unit tests of net/core/choice.c, which computes the limit: the size up to which the item of a
  * Call (its DDP-eligible data) goes by Sends, and not by RDMA Read. The expected limits follow from
- * the figures in rtx.rst 6, and from the number of transmissions (Sends of one message) that
- * core/layout.c counts.
+ * the figures in rtx.rst 6, from T-40 in decisions.rst, and from the number of transmissions (Sends
+ * of one message) that core/layout.c counts.
  */
 
 #include <linux/limits.h>
@@ -18,8 +18,8 @@
 #define RPCRDMA_CHOICE_STREAM	120u	/* bytes of a WRITE without its data */
 
 /* The property RTX of several servers (rtx.h). The Receives of the first server have no target
- * segments. Those of the others have 1024 bytes for header and stream, and then a different number
- * of target segments.
+ * segments. Those of the others have 1024 bytes for header and stream, and then 1, 3, 7 or 5 target
+ * segments.
  */
 static const struct rpcrdma2_rtx rpcrdma_choice_peers[] = {
 	{
@@ -100,7 +100,9 @@ static u32 rpcrdma_choice_next_size(u32 size)
 	return size < 64 ? size + 1 : size - size % 4096 + 4095;
 }
 
-/* If the round trip takes 200 us or more, every WRITE up to 1 MB goes by Sends. */
+/* If the round trip takes 200 us or more, every WRITE of up to 1 MB to one of these servers goes by
+ * Sends.
+ */
 /* Covers: RTX-25 RTX-26 RTX-96 T-40 */
 static void rpcrdma_choice_long_way(struct kunit *test)
 {
@@ -121,8 +123,8 @@ static void rpcrdma_choice_long_way(struct kunit *test)
 
 /* With a round trip of up to 10 us, a WRITE goes by Sends only if its transmissions after the first
  * cost no more than Sends save, both in time and in instructions. Each such transmission costs 5000
- * instructions, and really takes at most 1 us (rtx.rst 6.1). Sends save 30000 instructions, the
- * round trip, and 6 us more.
+ * instructions, and adds at most 1 us (rtx.rst 6.1). Sends save 30000 instructions, the round trip,
+ * and 6 us more.
  */
 /* Covers: RTX-25 RTX-95 T-40 */
 static void rpcrdma_choice_short_way(struct kunit *test)
@@ -234,8 +236,8 @@ static void rpcrdma_choice_without_targets(struct kunit *test)
 	 * decisions.rst).
 	 */
 	KUNIT_EXPECT_EQ(test, rpcrdma_choice_at(none, 0), 16384);
-	/* A round trip of 10 us pays for a second Send of 32768 bytes. A round trip of 2 us does
-	 * not, so the limit is what one Send carries.
+	/* With a round trip of 10 us, the time that Sends save pays for a second Send of 32768
+	 * bytes. With 2 us it does not, so the limit is what one Send carries.
 	 */
 	rpcrdma_choice_with(&choice, none, 10);
 	choice.ch_send = 32768;
@@ -327,8 +329,9 @@ static void rpcrdma_choice_is_monotonic(struct kunit *test)
 	}
 }
 
-/* Each cost except cc_copy is taken into account exactly: a change by 1 ns changes the limit where
- * it should.
+/* The limit takes costs into account exactly: where it changes, a change of a cost by 1 ns is
+ * enough. This test does not change cc_copy, which does not count if the server has target
+ * segments.
  */
 static void rpcrdma_choice_costs_count(struct kunit *test)
 {
@@ -407,8 +410,8 @@ static void rpcrdma_choice_peer_limits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_choice_limit(&choice), 0);
 }
 
-/* With costs and sizes at the ends of their ranges, no sum overflows, and the limit is from 1
- * byte to 1 MB.
+/* With very small and very large costs, sizes and round trips, no sum overflows, and the limit is
+ * from 1 byte to 1 MB.
  */
 static void rpcrdma_choice_extremes(struct kunit *test)
 {

@@ -21,8 +21,8 @@ static void rpcrdma_wire_put_read(struct rpcrdma_kunit *fx, u32 position,
 	rpcrdma_kunit_seg(fx, handle, length, offset);
 }
 
-/* Write a Write chunk or Reply chunk of @nsegs segments. Its segment count is @count, which may be
- * wrong.
+/* Add a Write chunk or a Reply chunk of @nsegs segments to the message. The segment count of the
+ * chunk is @count, which may be wrong.
  */
 static void rpcrdma_wire_put_array(struct rpcrdma_kunit *fx, u32 count,
 				   u32 nsegs, u32 length)
