@@ -753,7 +753,7 @@ static void rpcrdma_v1_judges_calls(struct kunit *test)
 							param->bytes, 0),
 			param->verdict);
 
-	/* The members that an answer needs are set */
+	/* The members that are needed to answer with an error are set */
 	KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_xid, XID);
 	KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_vers, param->words[1]);
 }
