@@ -110,8 +110,8 @@ static u32 svc_rdma_negotiate_largest(const struct svc_rdma_negotiate *ng)
  */
 static void svc_rdma_negotiate_renew(struct svc_rdma_xprt *sx)
 {
-	/* The connection may be ending already, because its device is being removed. Then
-	 * svc_rdma_conn_end() has set SVC_RDMA_BACK_DROP, which must stay.
+	/* If the connection is already ending, svc_rdma_conn_end() may have set
+	 * SVC_RDMA_BACK_DROP, which must stay.
 	 */
 	cmpxchg(&sx->sx_back, SVC_RDMA_BACK_PLAIN, SVC_RDMA_BACK_RENEW);
 }

@@ -27,7 +27,7 @@
  *	MSG, NOMSG	server: call rpcrdma_lists_check_call(), then execute;
  *			client (only MSG): pass to the callback service, if there is
  *			one
- *	CONNPROP	use hd_props if this is the first CONNPROP of the peer.
+ *	CONNPROP	use hd_props, unless an earlier CONNPROP of the peer was used.
  *			The server answers each CONNPROP with one of its own, which has
  *			the same XID and F_RESPONSE; the client does not answer (G-17)
  * OK at the client, BACKWARD_REPLY at the server: the message is a response.

@@ -446,8 +446,8 @@ heal_compounds() {
 # Covers: V2-ERR-11 V2-ERR-16 G-23
 case_v2-heal-v42() { knobs; with_mount 4.2 heal_compounds; }
 
-# heal_v40: NFSv4.0 has no sessions. If the server has executed a Call, and answers with an error
-# because the results do not fit, the client can nevertheless send the Call again.
+# heal_v40: also test errors that the server sends after it has executed the Call, because the results
+# do not fit. NFSv4.0 has no sessions, so nfsd simply executes the Call again when it is sent again.
 heal_v40() {
 	heal_compounds
 	before_case
