@@ -3,10 +3,12 @@
  * Client: the table of paths of a network namespace, and the path of each transport.
  *
  * The administrator writes the table (/proc/sys/sunrpc/rdma_paths, see module/sysctl.c). A line has
- * the paths to one destination, which is a server's address as mounts name it. A path is a local
- * address or interface, together with an address of the server (struct rpcrdma_paths). This file
- * owns the lines of the table. core/paths.c parses a line, and chooses a path. This file never
- * connects.
+ * the paths to one destination, which is a server's address as mounts name it. The line "default"
+ * has the paths to all destinations without a line of their own. A path has a source (a local
+ * address or interface) and an address of the server. If the line has no sources, the kernel's
+ * routes decide. If it has no addresses of the server, the destination is the address (struct
+ * rpcrdma_paths). This file owns the lines of the table. core/paths.c parses a line, and chooses a
+ * path. This file never connects.
  *
  * Operation
  *
@@ -15,13 +17,13 @@
  * transport connects again. So a change of the table breaks no connection.
  *
  * The transports with the same destination in a namespace are numbered: a new one gets the
- * lowest number that is free. For example, the connections of the first mount (nconnect) have the
- * numbers 0, 1, 2 and so on, and those of a further mount get the next numbers. The number of a
- * transport determines its first path, the one that it uses as long as all its paths work (see
- * struct xprt_rdma_paths). So all connections are divided evenly among the paths (G-40).
+ * lowest free number (if 0 to 63 are taken, see xprt_rdma_paths_number_locked()). For example, the
+ * transports of the first mount (nconnect) have the numbers 0, 1, 2 and so on. If a further mount
+ * has transports of its own, these get the next numbers. The number of a transport determines its
+ * first path, the one that it uses as long as all its paths work (see struct xprt_rdma_paths). This
+ * divides the transports among the paths, in most cases evenly (G-40).
  *
- * Apart from the table and the numbers, transports share nothing. Each transport finds out for
- * itself which of its paths work.
+ * Transports do not tell each other which paths work: each one finds this out for itself.
  */
 #include <linux/inetdevice.h>
 #include <linux/netdevice.h>
@@ -42,16 +44,18 @@
  */
 #define XPRT_RDMA_PATHS_PIECE	1024u
 
-/* Number of bytes of a bad line that are printed */
+/* Maximum number of bytes of a bad line that are printed */
 #define XPRT_RDMA_PATHS_SHOWN	80u
 
 /**
  * struct xprt_rdma_line - a line of the table
- * @li_list: link in tn_lines, under tn_lock
- * @li_refs: references: one of the table, and one of each transport that uses the line
+ * @li_list: link in tn_lines, under tn_lock; or in a list of xprt_rdma_paths_write(), before the
+ *	line is added to the table, or after it was removed
+ * @li_refs: references: one of the list that @li_list is in, and one of each transport that uses
+ *	the line
  * @li_paths: the contents of the line
  * @li_len: length of @li_text in bytes
- * @li_text: the line as it was written, with a newline
+ * @li_text: the line as it was written, and a newline; no NUL
  */
 struct xprt_rdma_line {
 	struct list_head	li_list;
@@ -63,7 +67,7 @@ struct xprt_rdma_line {
 
 /**
  * struct xprt_rdma_net - what the client has for each network namespace
- * @tn_lock: protects all members, and the th\_ members of the namespace's transports
+ * @tn_lock: protects all other members, and the th\_ members of the namespace's transports
  * @tn_lines: the table of paths
  * @tn_nlines: number of lines
  * @tn_xprts: transports, linked by th_list
@@ -239,7 +243,7 @@ static bool xprt_rdma_paths_is_cut(const char *text, size_t len)
  *	the old line.
  * @len: length of @text in bytes
  *
- * If there is a bad line, nothing is changed.
+ * If this fails, the table is not changed.
  *
  * Context: process; sleeps.
  * Return: 0; %-ENOSPC if @text or the table would have too many lines; %-E2BIG if a line is too
@@ -459,7 +463,7 @@ void xprt_rdma_paths_join(struct xprt_rdma *xr)
 
 /**
  * xprt_rdma_paths_leave - forget a transport
- * @xr: transport that is destroyed
+ * @xr: transport that is being destroyed
  *
  * Context: process.
  */
@@ -528,9 +532,10 @@ static void xprt_rdma_paths_take_line_locked(struct xprt_rdma_net *tn,
  * xprt_rdma_paths_begin - prepare the choice of a path
  * @xr: transport that is going to connect
  *
- * If the last connection broke, its path is avoided for a while (rpcrdma_path_fail()), so that the
- * next attempt does not wait for an answer on a link that may be down. If the peer or this end has
- * closed the connection in an orderly way, its path is not avoided.
+ * If an error has ended the last connection, its path is avoided for a while (rpcrdma_path_fail()),
+ * so that the next attempt does not wait for an answer on a link that may be down. The path is not
+ * avoided if the error does not show that it failed (xprt_rdma_paths_blames()), or if the peer or
+ * this end has closed the connection in an orderly way.
  *
  * Context: process. Send lock held.
  * Return: number of paths.
@@ -639,8 +644,9 @@ bool xprt_rdma_paths_is_away(struct xprt_rdma *xr)
  * @probe: OUT: set if true is returned
  *
  * Context: process.
- * Return: true if the transport has connected by another path. The caller then probes the first
- *	path, unless pb_error is set, and calls xprt_rdma_paths_probed().
+ * Return: true if the transport has connected by another path. If pb_error is 0, the caller then
+ *	probes the first path. Otherwise pb_error is the result, and nothing is probed. In both
+ *	cases the caller passes the result to xprt_rdma_paths_probed().
  */
 bool xprt_rdma_paths_probe(struct xprt_rdma *xr, struct xprt_rdma_probe *probe)
 {
@@ -725,7 +731,7 @@ bool xprt_rdma_paths_is_probed(struct xprt_rdma *xr,
 }
 
 /**
- * xprt_rdma_paths_show - get the numbers that the transport's file in debugfs shows
+ * xprt_rdma_paths_show - get what the transport's file in debugfs shows about its paths
  * @xr: transport
  * @number: OUT: number of the transport
  * @path: OUT: index of the path that was chosen last
@@ -756,7 +762,7 @@ static int __net_init xprt_rdma_net_init(struct net *net)
 }
 
 /* The namespace has no transport any more, because each transport holds a reference to its
- * namespace.
+ * namespace and to this module.
  */
 static void __net_exit xprt_rdma_net_exit(struct net *net)
 {
@@ -774,7 +780,7 @@ static struct pernet_operations xprt_rdma_net_ops = {
  * xprt_rdma_paths_start - make an empty table of paths for each network namespace
  *
  * Context: module load.
- * Return: 0 or %-ENOMEM.
+ * Return: 0 or the error of register_pernet_subsys().
  */
 int xprt_rdma_paths_start(void)
 {

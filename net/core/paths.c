@@ -6,14 +6,14 @@
  *
  *	<address>|default [src=<source>,...] [dst=<address>,...] [tos=N] [ack_timeout=N]
  *
- * A source is an address or an interface. An IPv6 address may have a scope (fe80::1%eth0), and a
- * link-local address must have one. The line "default" is for all destinations that have no line of
- * their own. It may name interfaces, but no addresses, because these differ for each destination.
+ * A source is an address or an interface. An IPv6 address may have a scope (fe80::1%eth0), and must
+ * have one if it is link-local. The line "default" is for all destinations that have no line of
+ * their own. It may name interfaces, but no addresses, because no address fits every destination.
  *
  * Connection K of a destination begins with path K modulo the number of paths. If that path fails,
  * the connection takes another one. Which one comes next depends on K, too, so that the load of a
- * failed path is divided among the paths that work. A path that has failed is avoided for a minute
- * (G-40). The caller supplies the current time.
+ * failed path is divided among the paths that work. A path that has failed is avoided for a minute,
+ * unless all paths have failed (G-40). The caller supplies the current time.
  */
 
 #include <linux/errno.h>
@@ -120,7 +120,7 @@ static bool rpcrdma_addr_parse6(struct rpcrdma_addr *addr,
 	       (!scoped || rpcrdma_addr_dev(addr, &scope));
 }
 
-/* Returns false for multicast, broadcast and 0.0.0.0/8. */
+/* Returns false for multicast, 255.255.255.255 and 0.0.0.0/8. */
 static bool rpcrdma_addr_is_host4(const u8 *bytes)
 {
 	static const u8 broadcast[] = { 0xff, 0xff, 0xff, 0xff };
@@ -143,7 +143,7 @@ static bool rpcrdma_addr_is_host6(const struct rpcrdma_addr *addr)
 	       memcmp(bytes, unspecified.ad_bytes, sizeof(addr->ad_bytes));
 }
 
-/* Reads an address into @addr, which is zero. If @dev is true, an interface is allowed, too. */
+/* Reads an address into @addr, whose bytes are 0. If @dev is true, an interface is allowed, too. */
 static int rpcrdma_addr_parse(struct rpcrdma_addr *addr,
 			      const struct rpcrdma_word *word, bool dev)
 {
@@ -170,9 +170,10 @@ bool rpcrdma_addr_same(const struct rpcrdma_addr *a,
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_addr_same);
 
-/* Reads a list into @list, which must be empty. The netid of a mount ("rdma" or "rdma6") determines
- * the family of its server's address, so all addresses of a line must be of @family. Interfaces
- * have no family. For "default", @family is %RPCRDMA_ADDR_NONE, which refuses every address.
+/* Reads a list into @list. If @list is not empty, the line has the same option twice, which is an
+ * error. All addresses of a line must be of @family, because a transport has one netid on all its
+ * paths: "rdma" for IPv4, or "rdma6" for IPv6. Interfaces have no family. For "default", @family is
+ * %RPCRDMA_ADDR_NONE, so that every address is an error.
  */
 static int rpcrdma_paths_list(struct rpcrdma_addr *list, u8 *count,
 			      struct rpcrdma_word *rest, u8 family, bool dev)
@@ -197,7 +198,9 @@ static int rpcrdma_paths_list(struct rpcrdma_addr *list, u8 *count,
 	return 0;
 }
 
-/* Reads a number that is at most @max into @value, which must be -1. */
+/* Reads a number that is at most @max into *@value. If *@value is not -1 before, the line has the
+ * same option twice, which is an error.
+ */
 static int rpcrdma_paths_number(int *value, const struct rpcrdma_word *word,
 				int max)
 {
@@ -244,8 +247,8 @@ static int rpcrdma_paths_option(struct rpcrdma_paths *paths,
  *
  * Context: any.
  * Return: 0; %-EAFNOSUPPORT if the line mixes IPv4 and IPv6, or if "default" has an address;
- *	%-E2BIG if a list is too long; %-ERANGE if a number is too large; %-EINVAL if the
- *	line cannot be understood.
+ *	%-E2BIG if a list is too long; %-ERANGE if a number is too large; %-EINVAL for any other
+ *	mistake.
  */
 int rpcrdma_paths_parse(struct rpcrdma_paths *paths, const char *line,
 			size_t len)
@@ -275,7 +278,9 @@ int rpcrdma_paths_parse(struct rpcrdma_paths *paths, const char *line,
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_paths_parse);
 
-/* Returns the path that connection @number tries at position @nth, counted from 0. */
+/* Returns the path at position @nth, counted from 0, of the order in which connection @number tries
+ * its paths.
+ */
 static u32 rpcrdma_path_nth(u32 count, u32 number, u32 nth)
 {
 	u32 home = rpcrdma_path_home(count, number);
@@ -293,8 +298,9 @@ static u32 rpcrdma_path_nth(u32 count, u32 number, u32 nth)
  * @now: time in seconds
  *
  * Context: any.
- * Return: index of the first path that need not be avoided. If all must be avoided, the one
- *	that may be used again first.
+ * Return: index of a path. Of the paths that need not be avoided, it is the first one in the
+ *	order of this connection (rpcrdma_path_nth()). If all must be avoided, it is the one that
+ *	may be used again the soonest.
  */
 u32 rpcrdma_path_choose(const struct rpcrdma_path_state *state, u32 count,
 			u32 number, u64 now)
@@ -332,8 +338,8 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_path_fail);
  * @failed: number of attempts that were given up: Replies did not come in time, or the send
  *	lock was not free in time
  *
- * Each attempt delays the RPCs of the connection. So after each one that was given up, the time is
- * doubled, up to a maximum.
+ * An attempt to return may delay the RPCs of the connection. So after each attempt that was given
+ * up, the time is doubled, up to a maximum.
  *
  * Context: any.
  * Return: time in seconds until the next attempt.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What two peers tell each other before the first RPC, and the limits that follow from it.
+ * What two peers tell each other about themselves, and the limits that follow from it.
  *
  * In version 1, each peer can send a block of eight bytes in the private data of the connection
  * request or of its answer (RFC 8797). This file does not call the connection manager: it
@@ -8,7 +8,7 @@
  * versions, gets the defaults (RFC 8797 5.1).
  *
  * In version 2, peers exchange properties by messages, which wire/v2_props.c reads and writes.
- * Private data is ignored (G-19).
+ * Private data is then ignored (G-19).
  *
  * Layout: RFC 8797 4.
  */
@@ -114,9 +114,9 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_props_decode);
  *
  * The limit of each direction is the smaller of what one side sends and the other
  * receives (RFC 8797 4.2). The peer knows our sizes as multiples of 1024, so the rounded
- * sizes count. The two directions may differ. The limits do not change while the
- * connection lasts (RFC 8166 3.3.2). Remote invalidation is used only if both sides have
- * announced it.
+ * sizes count. The two directions may differ. If the connection stays in version 1, the limits
+ * do not change while it lasts (RFC 8166 3.3.2). Remote invalidation is used only if both
+ * sides have announced it.
  *
  * Context: any.
  */
@@ -148,15 +148,15 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_props_limits);
 
 /**
  * rpcrdma2_props_limits - compute the limits of a version 2 connection
- * @ours: our side: the largest Send that we make; the size of our Receives, as announced
- *	with RBSIZ; whether we support remote invalidation
+ * @ours: our side: the largest Send that we make; the size of our Receives, as the peer knows
+ *	it (RBSIZ); whether we support remote invalidation
  * @peer: properties of the peer; NULL if it announced none, and then the defaults hold
  *	(version-two 5.3.4)
  * @limits: OUT: the limits of this connection, seen from our side
  *
  * Whatever the peer announces, we send no more than fits our buffers (version-two 11.1;
  * G-18). Remote invalidation may be used if we support it: version 2 has no property for it,
- * because each Call names the handle that the Reply may invalidate (version-two 8.4).
+ * because a Call names the handle that its Reply may invalidate (version-two 8.4).
  *
  * Context: any.
  */

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Memory regions for RDMA Reads, on devices that need or prefer them (dc_read_mrs). This
- * file counts all regions of a connection and its free regions, and creates further regions.
- * The regions themselves are in the queue pair's pool, from which rdma_rw of the RDMA core
- * takes them. This file does not know what is read.
+ * file creates the regions of a connection when they are needed, and counts how many there are
+ * and how many are free. The regions themselves are in the queue pair's pool, from which rdma_rw
+ * of the RDMA core takes them. This file does not know what is read.
  *
  * No thread waits for regions: a Call that finds too few waits in server/queue.c until other
- * Calls return theirs. A chain of RDMA Reads gets all of its regions at once, and before its
+ * Calls return theirs. All regions of a chain of RDMA Reads are reserved at once, and before its
  * send queue slots (invariant I9).
  */
 #include <linux/sunrpc/svc_xprt.h>
@@ -101,14 +101,15 @@ void svc_rdma_mrs_release(struct svc_rdma_xprt *sx, u32 count)
  *
  * If too few are free, this tries to add as many regions as the chain needs, up to the
  * maximum. If the connection has fewer than the chain needs even then, this fails on iWARP. On
- * other devices the chain gets only as many regions as exist, because rdma_rw can do without
- * them.
+ * other devices this reserves only as many regions as exist, because rdma_rw can also work
+ * without regions.
  *
  * Context: process; sleeps.
- * Return: 0; %-ENOTCONN if too few regions are free and the connection is down; %-EAGAIN if
- *	enough regions exist, but too few are free or the send queue is closed, and then the
- *	caller has to try again when *@short_of regions are free; %-EMSGSIZE if @contexts exceeds
- *	the maximum; or, on iWARP, the error of making a region.
+ * Return: 0; %-EMSGSIZE if @contexts exceeds the maximum; %-ENOTCONN if the connection is down,
+ *	and too few regions are free or the send queue is closed; on iWARP, the error of
+ *	ib_mr_pool_init() if fewer regions exist than the chain needs; or %-EAGAIN if as many
+ *	regions exist as this tries to reserve, but too few are free or the send queue is closed.
+ *	After %-EAGAIN the caller has to try again when *@short_of regions are free.
  */
 int svc_rdma_mrs_reserve(struct svc_rdma_xprt *sx, u64 contexts, u32 *reserved,
 			 u32 *short_of)

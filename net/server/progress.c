@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * This file finds out for how long no work request of a connection has completed. The keepalive
- * (verbs/keepalive.c) asks this file, and ends a connection that makes no progress. RDMA Reads and
- * Sends are judged separately, because one kind may complete while the other does not.
+ * This file finds out for how long the posted RDMA Reads of a connection, or its posted Sends, have
+ * made no progress. The keepalive (verbs/keepalive.c) asks this file, and ends the connection if
+ * this lasts too long. RDMA Reads and Sends are judged separately, because one kind may complete
+ * while the other does not.
  *
  * This file only records and compares times. It never ends a connection, and posts nothing.
  */
@@ -42,8 +43,9 @@ svc_rdma_read_first(struct svc_rdma_xprt *sx)
  * @sx: connection
  * @send: its context
  *
- * Outstanding RDMA Reads may have been delayed by Sends that were posted before them. So if all
- * outstanding RDMA Reads were posted after @send, its completion counts as progress for them.
+ * Outstanding RDMA Reads may have been delayed by Sends that were posted before them. So if those
+ * of the first Call (svc_rdma_read_first()) were not posted before @send, the completion of @send
+ * counts as progress of RDMA Reads.
  *
  * Context: process or completion workqueue.
  */
@@ -64,7 +66,7 @@ void svc_rdma_progress_sent(struct svc_rdma_xprt *sx,
 }
 
 /* Sets @first to the time at which the oldest Send that has not completed was posted. Sends that
- * wait for slots do not count. Returns false if there is none.
+ * wait for slots do not count. Returns false, and does not change @first, if there is no such Send.
  */
 static bool svc_rdma_send_first(struct svc_rdma_xprt *sx, unsigned long *first)
 {
@@ -86,17 +88,18 @@ static bool svc_rdma_send_first(struct svc_rdma_xprt *sx, unsigned long *first)
 }
 
 /**
- * svc_rdma_conn_waiting - ops->waiting: since when has no posted work completed?
+ * svc_rdma_conn_waiting - ops->waiting: since when has posted work made no progress?
  * @conn: connection
- * @posted: OUT: jiffies when the oldest work that has not completed was posted
+ * @posted: OUT: jiffies when the oldest RDMA Read or Send that has not completed was posted
  * @since: OUT: jiffies of the last progress (po_read, po_sent), or of the posting of the oldest
- *	work if that is later. This is computed separately for RDMA Reads and for Sends, and the
- *	earlier of the two times is returned: one kind may complete while the other does not
+ *	work if that is later. This is computed separately for RDMA Reads and for Sends, if both
+ *	are outstanding. @since is then the earlier of the two times
  *
- * Work that waits for slots does not count as posted.
+ * Work that waits for slots does not count as posted. The oldest RDMA Reads are those of the Call
+ * that svc_rdma_read_first() returns.
  *
  * Context: process.
- * Return: %false if nothing is posted.
+ * Return: %false if no RDMA Read and no Send is outstanding.
  */
 bool svc_rdma_conn_waiting(struct rpcrdma_conn *conn, unsigned long *posted,
 			   unsigned long *since)

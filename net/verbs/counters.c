@@ -11,7 +11,7 @@ EXPORT_PER_CPU_SYMBOL_GPL(rpcrdma_counts);	/* for unit tests */
  * @which: counter
  *
  * Context: any.
- * Return: value of the counter. It is 0 when the module is loaded.
+ * Return: value of the counter, which starts at 0 when the module is loaded.
  */
 u64 rpcrdma_counter_read(enum rpcrdma_counter which)
 {

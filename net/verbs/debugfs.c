@@ -70,7 +70,8 @@ struct dentry *rpcrdma_debugfs_add(enum rpcrdma_debugfs_side side,
 	char name[RPCRDMA_DEBUGFS_NAME];
 
 	/* The number keeps names unique: a client may have several transports to one
-	 * server, and a server may meet the same client port again.
+	 * server, and may connect from a port again while the server still has a file for
+	 * the old connection from this port.
 	 */
 	snprintf(name, sizeof(name), "%s-%u", peer,
 		 (u32)atomic_inc_return(&number));

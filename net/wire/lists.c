@@ -3,18 +3,20 @@
  * The wire: the parts of a header that are the same in all versions: fixed words, segments, chunk
  * lists.
  *
- * This file turns bytes into numbers and numbers into bytes. It only decides whether bytes can
- * be parsed safely, and whether they are within the limits RPCRDMA_MAX_CHUNKS and RPCRDMA_MAX_SEGS
- * (G-32). wire/form.c and the files of the versions decide which combinations of lists and message
- * types make sense. core/chunk.c decides whether the lengths and positions add up to a message.
+ * This file turns bytes into numbers and numbers into bytes. It checks only that the bytes can be
+ * parsed, that the length of each chunk fits in 32 bits, and that there are not more chunks and
+ * segments than RPCRDMA_MAX_CHUNKS and RPCRDMA_MAX_SEGS allow (G-32). wire/form.c and the files of
+ * the versions decide which combinations of lists and message types make sense. core/chunk.c
+ * decides whether the lengths and positions add up to a message.
  *
  * A peer has written every byte that is read here. Two rules make it safe to parse lists. First, a
  * word is read only after a cursor (struct rpcrdma_xdr_in) has moved over it, and a cursor does not
  * move beyond the end of the message. Second, before a count is used, it is compared with the
  * number of bytes that are left (RFC 8166 4.5.2, 8.1.4).
  *
- * Decoding copies no segments. A decoded chunk has a pointer to its first segment in the message.
- * A walk over the segments reads them again from the message.
+ * Decoding copies no segments. A decoded chunk has a pointer to its first segment in the message
+ * or, if it is a Read chunk, to its first Read list entry. A walk over the segments reads them
+ * again from the message.
  *
  * Layouts: RFC 8166 4; Documentation/wire.rst.
  */
@@ -75,8 +77,8 @@ rpcrdma_wire_get_present(struct rpcrdma_xdr_in *in, bool *present)
 }
 
 /*
- * Find the chunk that a read segment belongs to, or add a new one. Returns NULL if there are too
- * many chunks already.
+ * Find the chunk that a read segment belongs to, or add a new one. Returns NULL if a new one is
+ * needed, but the list has %RPCRDMA_MAX_CHUNKS chunks already.
  *
  * Normally the list is sorted, and the search from the end stops at once. A list that is not
  * sorted is accepted, too (G-34).
@@ -110,7 +112,7 @@ rpcrdma_wire_read_chunk(struct rpcrdma_lists *lists, u32 position)
 	return chunk;
 }
 
-/* Read one Read list entry. Its item-follows word has been read, and is just before @in. */
+/* Read one Read list entry. Its first word, which says that there is an entry, has been read. */
 static enum rpcrdma_verdict
 rpcrdma_wire_get_read_seg(struct rpcrdma_xdr_in *in,
 			  struct rpcrdma_lists *lists)
@@ -144,7 +146,9 @@ rpcrdma_wire_get_reads(struct rpcrdma_xdr_in *in, struct rpcrdma_lists *lists)
 	bool present;
 
 	do {
-		/* After the loop, ls_read_end points to the word that ends the list */
+		/* If all entries are valid, ls_read_end finally points to the word that ends
+		 * the list.
+		 */
 		lists->ls_read_end = in->xi_pos;
 		verdict = rpcrdma_wire_get_present(in, &present);
 		if (!verdict && present)
@@ -329,7 +333,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_chunk_next);
  *
  * Context: any.
  * Return: number of bytes, which is 12 if there are no chunks; %U32_MAX if the number does not
- *	fit 32 bits.
+ *	fit in 32 bits.
  *
  * See RFC 8166 3.5, 4.3.
  */
@@ -354,7 +358,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_wire_lists_len);
  * @out: where to write
  * @xid: rdma_xid
  * @vers: rdma_vers
- * @credit: rdma_credit; 0 would stop the peer for ever, so it is sent as 1
+ * @credit: rdma_credit; 0 is sent as 1, because after a 0 the peer might wait for ever
  * @proc: rdma_proc
  *
  * Context: any.
@@ -478,8 +482,8 @@ static void rpcrdma_wire_put_filled(struct rpcrdma_xdr_out *out,
  * rpcrdma_wire_put_returned - write the lists of a Reply
  * @out: where to write
  * @lists: the lists of the Call
- * @written: number of bytes written to each of its Write chunks
- * @reply_written: number of bytes written to its Reply chunk
+ * @written: for each Write chunk of the Call, the number of bytes written to it
+ * @reply_written: number of bytes written to the Reply chunk, if the Call has one
  *
  * The Read list is empty (RFC 8166 4.3.1). The Write chunks and the Reply chunk of the Call
  * are returned with the same segments, handles and offsets. Only the lengths change: they

@@ -3,8 +3,8 @@
  * RPC-over-RDMA version 2 properties: their table with limits and defaults, and
  * the message that announces them.
  *
- * wire/v2.c uses this file: read the comment at the top of wire/v2.c first. wire/form.c calls
- * rpcrdma2_props_default(), because every decoded header has properties, at least the defaults.
+ * Read the comment at the top of wire/v2.c first. A decoded header (struct rpcrdma_hdr) has
+ * properties in every version: wire/form.c sets them to the defaults before a message is parsed.
  *
  * Layouts: Documentation/wire.rst;
  * draft-cel-nfsv4-rpcrdma-version-two-09 section 4.
@@ -51,7 +51,7 @@ static const struct {
 };
 
 /**
- * rpcrdma2_props_default - get the properties of a peer that has announced none
+ * rpcrdma2_props_default - set all properties to the values that hold if none are announced
  * @props: OUT: the defaults
  *
  * Context: any.
@@ -140,7 +140,7 @@ static void rpcrdma2_put_rtx(struct rpcrdma_xdr_out *out,
  *
  * Context: any. What is in @buf after an error is unspecified.
  * Return: number of bytes written, far below %RPCRDMA2_CONNPROP_MAX; -EMSGSIZE if
- *	@size is too small; -EINVAL if a value is outside the range that a peer accepts.
+ *	@size is too small; -EINVAL if rpcrdma2_decode_connprop() would reject @props.
  *
  * See version-two 5.3.4, 7; G-10.
  */
@@ -244,7 +244,8 @@ static bool rpcrdma2_get_prop(struct rpcrdma_xdr_in *in,
  * @in: cursor after the prefix
  * @buf: the message
  * @len: length of the message in bytes
- * @hdr: IN: the prefix; OUT: the properties; if the set is bad, all have default values
+ * @hdr: IN: the prefix, and properties with default values; OUT: the properties of the
+ *	message or, if its set is bad, again the default values
  *
  * Context: any.
  * Return: %RPCRDMA_OK or %RPCRDMA_BAD_PROP.
