@@ -16,8 +16,8 @@
  *	valid and has F_RESPONSE clear (version-two 5.3.3; G-12)
  * @error: the error as in version 2; version 1 sends ERR_CHUNK instead
  *
- * If no Send or no send queue entry is free, no answer is sent. A callback then times out at
- * the server.
+ * No answer is sent if no Send or no send queue entry is free, or if there is no memory for the
+ * Send's buffer. If the message was a callback, it then times out at the server.
  *
  * Context: completion queue's workqueue; may sleep.
  */

@@ -392,7 +392,8 @@ static int xprt_rdma_frwr_map(struct xprt_rdma *xr, struct xprt_rdma_req *req,
  * Return: 0; %-ENOBUFS if no region or DMA mapping is available; %-EMSGSIZE if the
  *	buffer takes too many regions; %-EIO if ib_map_mr_sg() fails, if foreign pages
  *	(foreign.c) cannot be mapped, or if another module has mapped only some of the
- *	regions. After an error the caller calls xprt_rdma_frwr_unmap_unposted().
+ *	regions. After an error, @req keeps the regions that it got until
+ *	xprt_rdma_frwr_unmap_unposted() is called.
  */
 int xprt_rdma_frwr_map_pages(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 			     const struct xdr_buf *xdr, u32 position,
@@ -463,7 +464,7 @@ int xprt_rdma_frwr_map_pad(struct xprt_rdma *xr, struct xprt_rdma_req *req,
  * @item: set to the maximum number of regions that its page list takes
  *
  * Context: any.
- * Return: the number of regions, which is also the number of segments.
+ * Return: the maximum number of regions, which is also the maximum number of segments.
  */
 u32 xprt_rdma_frwr_count(const struct xprt_rdma *xr, const struct xdr_buf *xdr,
 			 u32 *item)
@@ -536,7 +537,7 @@ void xprt_rdma_frwr_unmap_unposted(struct xprt_rdma *xr,
  * @xr: transport whose connection no longer has queues
  *
  * The server can no longer access the memory. The regions are also removed from the RPCs
- * that used them (rr_mrs). sunrpc sends these RPCs again, unless it has given them up.
+ * that used them (rr_mrs).
  *
  * Context: process; sleeps. Send lock held.
  */

@@ -114,9 +114,10 @@ static bool xprt_rdma_pages_fit(const struct xdr_buf *xdr, u32 part, u32 most)
  * @xr: transport with a live connection, send lock held
  * @snd: Call with the item in its page list
  *
- * The item is divided into parts, each of which fills one Send. A run of adjacent pages takes
- * one SGE. If a Send has enough SGEs for each part, the result is the number of segments in the
- * largest part. Otherwise the result is the number of segments for which the SGEs are enough
+ * The item is divided into parts, one for each Send. Each part but the last is as large as the
+ * segments that a Send could fill if it had any number of SGEs. A run of adjacent pages takes one
+ * SGE. If a Send has enough SGEs for each of these parts, the result is the number of segments in
+ * such a large part. Otherwise the result is the number of segments for which the SGEs are enough
  * even if no pages are adjacent.
  *
  * Context: any.
@@ -268,7 +269,7 @@ void xprt_rdma_pages_done(struct xprt_rdma *xr, struct xprt_rdma_req *req,
  * the completion never comes.
  *
  * Context: process or completion workqueue.
- * Return: true if the RPC has to wait; false if the Sends have completed.
+ * Return: true if the RPC has to wait; false if no Send reads its pages any more.
  */
 bool xprt_rdma_pages_await(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 			   enum xprt_rdma_pages state)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Errors: messages of type RDMA_ERROR that are sent to a client instead of a Reply. Version 1 has
- * only ERR_VERS and ERR_CHUNK. Version 2 has more errors, some of which tell the client how to
- * change the Call. An error has the version of the message that it answers. Only ERR_VERS has the
- * same form in both versions. This file encodes and counts errors. Other files decide that
- * something is wrong: server/recvfrom.c if a Call cannot be decoded, read by RDMA or assembled,
- * server/write.c if a result is too large for its Write chunk, and server/sendto.c if a Reply is
- * too large to be sent.
+ * Errors: messages of type RDMA_ERROR. The server sends one in answer to a message that it cannot
+ * accept, or to a Call whose Reply it cannot send. Version 1 has only ERR_VERS and ERR_CHUNK.
+ * Version 2 has more errors, some of which tell the client how to change the Call. An error has the
+ * version of the message that it answers. Only ERR_VERS has the same form in both versions. This
+ * file encodes and counts errors. Other files decide that something is wrong: server/recvfrom.c if
+ * a Call cannot be decoded, read by RDMA or assembled, server/write.c if a result is too large for
+ * its Write chunk, and server/sendto.c if a Reply is too large to be sent.
  */
 #include <rpcrdma/counters.h>
 

@@ -89,8 +89,8 @@ u32 svc_rdma_pages_used(const struct svc_rqst *rqstp)
 
 /* Can the next Reply be written to a page? It cannot if other code holds a reference to the page,
  * or if the page is on an LRU list: a page from a page cache (splice) may be on such a list even
- * after the cache has dropped it. A compound page has one reference count for all of its pages, so
- * the count says nothing about a single page.
+ * after the cache has dropped it. Nor can it if the page is part of a compound page: that has one
+ * reference count for all of its pages, so the count says nothing about a single page.
  */
 static bool svc_rdma_page_is_private(struct page *page)
 {
@@ -173,7 +173,8 @@ static u32 svc_rdma_pages_array(struct svc_rdma_call *call, u32 nbytes)
  * array point to the zero page, and no RDMA Read uses them.
  *
  * Context: process; sleeps.
- * Return: 0; or %-ENOMEM. The pages that were allocated before the failure stay with @call.
+ * Return: 0; or %-ENOMEM. The pages that were allocated before the failure are released when @call
+ *	is freed.
  */
 int svc_rdma_pages_alloc(struct svc_rdma_call *call, u32 nbytes)
 {

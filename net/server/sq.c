@@ -7,8 +7,9 @@
  * waits in the line, and its thread continues with other work. As long as the line is not empty,
  * sunrpc is told that there is no room for another Call.
  *
- * If no work request completes for some time, the connection fails: see verbs/keepalive.c. Replies
- * and Calls that are still in line are freed with the connection.
+ * If posted RDMA Reads or Sends make no progress for progress_timeout seconds (0: for ever), the
+ * connection fails: see verbs/keepalive.c. Replies and Calls that are still in line are freed with
+ * the connection.
  */
 #include <rpcrdma/counters.h>
 
@@ -90,7 +91,7 @@ int svc_rdma_has_wspace(struct svc_xprt *xprt)
  * @sx: connection
  * @waiter: waiter; the line owns it until wt_ready() is called, see rpcrdma_sq_join()
  *
- * Context: process or completion workqueue; does not sleep. The caller holds no lock,
+ * Context: process or completion workqueue; does not sleep. The caller holds no spinlock,
  *	because wt_ready() posts work requests.
  */
 void svc_rdma_slots_wait(struct svc_rdma_xprt *sx,
@@ -109,7 +110,7 @@ void svc_rdma_slots_wait(struct svc_rdma_xprt *sx,
  * @sx: connection
  * @slots: number of slots; may be 0
  *
- * Context: process or completion workqueue. The caller holds no lock, because the work
+ * Context: process or completion workqueue. The caller holds no spinlock, because the work
  *	requests of a waiter that gets the slots are posted at once.
  */
 void svc_rdma_slots_release(struct svc_rdma_xprt *sx, u32 slots)

@@ -69,9 +69,10 @@ void rpcrdma_gather_init(struct rpcrdma_conn *conn)
 	INIT_DELAYED_WORK(&conn->cn_gather.ga_work, rpcrdma_gather_work);
 }
 
-/* Called for each transmission that is held or given back, unless it completes a group. Fails the
- * connection if the peer used Send With Invalidate: a region must stay valid until the whole Reply
- * has arrived, so only the Send that completes the Reply may invalidate it (RTX-72, RTX-73).
+/* Called for each Receive that is kept for a group, or given back; but not for the one that
+ * completes a group. Fails the connection if the peer used Send With Invalidate: a region must stay
+ * valid until the whole Reply has arrived, so only the Send that completes the Reply may invalidate
+ * it (RTX-72, RTX-73).
  */
 static void rpcrdma_gather_check_inv(struct rpcrdma_conn *conn,
 				     const struct rpcrdma_recv *recv)
@@ -232,8 +233,8 @@ static void rpcrdma_gather_take(struct rpcrdma_conn *conn,
 	rpcrdma_gather_watch(gather, is_rtx && tx.tx_first);
 	if (step.gs_release)
 		rpcrdma_gather_release(gather);
-	/* If the Receive is not needed, give it back before the owner answers a broken
-	 * group in rpcrdma_gather_tell() (RTX-77).
+	/* If the Receive is not needed, give it back before rpcrdma_gather_tell() tells the
+	 * owner about a broken group, because the owner may answer the group at once (RTX-77).
 	 */
 	back = step.gs_does == RPCRDMA_GROUP_RETURN ||
 	       step.gs_does == RPCRDMA_GROUP_STRAY;

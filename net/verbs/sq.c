@@ -11,11 +11,14 @@
  *
  * No task sleeps until slots are free, because the peer determines how long that takes. If
  * too few slots are free, the caller puts a waiter into the line and goes on with other work,
- * or tries again later. Released slots go only to the first waiter in the line, so short chains
- * cannot starve a long one. There is one exception: client messages that are not Calls, such as
- * answers to callbacks, must not wait, so they take slots by rpcrdma_sq_overtake(). Holders of
- * slots wait for nothing, so the line moves as long as the device completes requests
- * (invariant I9).
+ * tries again later, or gives up. Released slots go only to the first waiter in the line, so
+ * short chains cannot starve a long one. There is one exception: client messages that are not
+ * Calls, such as answers to callbacks, must not wait, so they take slots by rpcrdma_sq_overtake().
+ *
+ * Work that has its slots is posted without waiting for anything else. So at a server, the line
+ * moves as long as the device completes requests (invariant I9). A client's Call also reserves the
+ * slots for the invalidations of its regions. They are held until the regions are invalidated,
+ * normally when the Reply has come. So a client's line may also have to wait for Replies.
  *
  * The task that releases slots serves the line: as long as there are enough slots for the
  * first waiter, it gives the waiter its slots, removes it from the line, and calls its

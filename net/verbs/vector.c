@@ -132,7 +132,7 @@ static int rpcrdma_vector_group(const struct rpcrdma_vectors *vectors,
  *	decides. If near_node is -2, @nodes is ignored.
  *
  * Sets cn_vector and cn_cv. rpcrdma_vector_give() gives the vector back. Like the RDMA core, this
- * function uses no more vectors than there are processors.
+ * function uses no more vectors than there are online processors.
  *
  * Context: process; sleeps.
  */

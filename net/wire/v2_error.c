@@ -22,7 +22,7 @@
 
 #include "xdr.h"
 
-/* Number of words after rdma_err, by code. A code that is not listed has none. */
+/* Number of words after rdma_err, by code. The other codes that this module sends have none. */
 static const u8 rpcrdma2_error_words[] = {
 	[RPCRDMA2_ERR_VERS]		= 2,
 	[RPCRDMA2_ERR_READ_CHUNKS]	= 1,
@@ -90,8 +90,8 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_encode_error);
  *
  * Context: any.
  * Return: %RPCRDMA_OK; %RPCRDMA_DISCARD_ERROR if F_RESPONSE is clear; %RPCRDMA_BAD_MSG if the
- *	number of words does not agree with the code. After %RPCRDMA_BAD_MSG, the error still ends
- *	the RPC that waits for the XID (G-14).
+ *	code (rdma_err) is missing, or if the number of words after it is wrong for this code. After
+ *	%RPCRDMA_BAD_MSG, the error still ends the RPC that waits for the XID (G-14).
  */
 enum rpcrdma_verdict rpcrdma2_decode_error(struct rpcrdma_xdr_in *in,
 					   const void *buf, u32 len,
@@ -111,7 +111,9 @@ enum rpcrdma_verdict rpcrdma2_decode_error(struct rpcrdma_xdr_in *in,
 		hdr->hd_vers_high = hdr->hd_err_arg[1];
 	}
 	hdr->hd_length = len - in->xi_left;
-	/* The words after an unknown error code cannot be checked (G-14) */
+	/* Further words after an unknown error code are accepted, because nothing is known
+	 * about their number (G-14).
+	 */
 	return in->xi_left && rpcrdma2_error_known(hdr->hd_err) ?
 	       RPCRDMA_BAD_MSG : RPCRDMA_OK;
 }
