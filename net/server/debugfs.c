@@ -2,8 +2,9 @@
 /*
  * The debugfs files of the server's connections. A connection has a file
  * /sys/kernel/debug/rpcrdma/server/<address>:<port>-<number> from when it is accepted until it
- * is closed. When the file is read, completions of the send queue are handled first, and the Send
- * contexts that have completed become idle or are freed.
+ * is closed. Reading the file has a side effect: completions of the send queue that have not been
+ * handled yet are normally handled, and the Send contexts that have completed become idle or are
+ * freed.
  */
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>

@@ -7,9 +7,9 @@
  * waits in the line, and its thread continues with other work. As long as the line is not empty,
  * sunrpc is told that there is no room for another Call.
  *
- * If posted RDMA Reads or Sends make no progress for progress_timeout seconds, the connection fails,
- * unless this parameter is 0: see verbs/keepalive.c. Replies and Calls that are still in line are
- * freed with the connection.
+ * If posted RDMA Reads or Sends make no progress for progress_timeout seconds, the connection
+ * fails, unless this parameter is 0: see verbs/keepalive.c. Replies and Calls that are still in
+ * line are freed with the connection.
  */
 #include <rpcrdma/counters.h>
 
