@@ -2,9 +2,9 @@
 /*
  * The functions and messages that many suites of unit tests share (rpcrdma_kunit.h).
  *
- * Each of the other .c files has one suite. The line "Covers" above a test lists the
+ * Each of the other .c files of kunit/ has one suite. The lines "Covers" above a test list the
  * requirements (Documentation/conformance.rst) whose violation makes the test fail. A test
- * without this line covers no requirement.
+ * without such a line covers no requirement.
  *
  * Before the functions of this file decode a message, they copy it to a buffer of exactly its
  * size. So KASAN catches a read past the end, even if the result of the decoder is right.
@@ -206,13 +206,13 @@ void *rpcrdma_kunit_exact(struct rpcrdma_kunit *fx, const void *data, u32 len)
 }
 
 /**
- * rpcrdma_kunit_whole - copy a message, and the zeros behind it, to a buffer of exactly
- *	their size
+ * rpcrdma_kunit_whole - make a message from its array and the zeros that follow (ve_zeros), in a
+ *	buffer of exactly its size
  * @fx: the fixture
  * @id: which message
- * @len: OUT: number of bytes in the copy
+ * @len: OUT: number of bytes in the message
  *
- * Return: the copy, which lives as long as the test case.
+ * Return: the message, which lives as long as the test case.
  */
 u8 *rpcrdma_kunit_whole(struct rpcrdma_kunit *fx, enum rpcrdma_vector_id id,
 			u32 *len)
@@ -228,7 +228,7 @@ u8 *rpcrdma_kunit_whole(struct rpcrdma_kunit *fx, enum rpcrdma_vector_id id,
 }
 
 /**
- * rpcrdma_kunit_decode_lists - decode the buffer as chunk lists only
+ * rpcrdma_kunit_decode_lists - decode only the chunk lists of the message in the fixture's buffer
  * @fx: the fixture; @kf_lists is filled in, and points to a copy of the
  *	message that lives as long as the test case
  * @offset: IN/OUT: as for rpcrdma_wire_decode_lists()
@@ -284,7 +284,8 @@ enum rpcrdma_verdict rpcrdma_kunit_decode_reply(struct rpcrdma_kunit *fx,
 }
 
 /**
- * rpcrdma_kunit_server2 - decode bytes as a server decodes a message of version 2
+ * rpcrdma_kunit_server2 - decode bytes as a message of version 2, as a server does before the
+ *	version of the connection is settled
  * @fx: the fixture; as for rpcrdma_kunit_decode_call()
  * @data: the bytes
  * @len: number of bytes

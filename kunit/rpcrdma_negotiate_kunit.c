@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of net/core/negotiate.c: the server's first answer on a connection, which decides
- * the version.
+ * Unit tests of net/core/negotiate.c: what a client that has sent its CONNPROP concludes from a
+ * message that arrives before the version of the connection is settled.
  */
 
 #include <kunit/test.h>
@@ -157,8 +157,9 @@ static void rpcrdma_negotiate_answers(struct kunit *test)
 						   XID), param->answer);
 }
 
-/* An answer that is truncated behind its prefix counts as an answer, but its properties are not
- * used. An answer without a whole prefix does not count.
+/* If the server's CONNPROP is truncated, but its prefix (the first five words) is whole, it counts
+ * as an answer, but its properties are not used. If the prefix is truncated, too, the CONNPROP does
+ * not count as an answer.
  */
 static void rpcrdma_negotiate_truncated_answers(struct kunit *test)
 {
