@@ -2,7 +2,8 @@
 /*
  * Unit tests of buffers (buf.h), and of Receives whose buffers are in blocks of pages (recv.h):
  * where the pages are, how many references they have, and when a Receive gets a new block. The
- * tests use a device that needs no DMA mapping. The tests in guests (testing.rst) cover mapping.
+ * tests use a device that needs no DMA mapping. No other test shows whether mapping is correct,
+ * either (dma.rst).
  */
 
 #include <kunit/test.h>
@@ -72,7 +73,9 @@ static void rpcrdma_buf_block_ends_with_pages(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_buf_pins(buf->bf_size,
 					       RPCRDMA_BUF_KUNIT_ORDER),
 			PAGE_SIZE << RPCRDMA_BUF_KUNIT_ORDER);
-	/* If the order is 0, the buffer pins a block only if it is too large for a slab. */
+	/* An order of 0 stands for a buffer from rpcrdma_buf_init(). Such a buffer is a block only
+	 * if it is too large for a slab.
+	 */
 	KUNIT_EXPECT_EQ(test, rpcrdma_buf_pins(1000, 0), 1000);
 	KUNIT_EXPECT_EQ(test, rpcrdma_buf_pins(KMALLOC_MAX_CACHE_SIZE, 0),
 			KMALLOC_MAX_CACHE_SIZE);
@@ -126,9 +129,9 @@ static void rpcrdma_buf_own_block_stays(struct kunit *test)
 			renewed);
 }
 
-/* If somebody still holds a page of a Receive, the Receive gets another block, so that the
- * content of the page does not change (invariant I34 of locking.rst). In this test, the first
- * page of one Receive and the last page of another are held.
+/* rpcrdma_msg_renew() gives another block to each Receive of which somebody still holds a page, so
+ * that the content of the page does not change (invariant I34 of locking.rst). In this test, the
+ * first page of one Receive and the last page of another are held.
  */
 static void rpcrdma_buf_held_block_is_left(struct kunit *test)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of net/core/size.c: queue depths; numbers of regions, Receives and credits; the size
- * of the largest data item; the layout of Receives; and which page sizes a device can register.
+ * Unit tests of net/core/size.c: the sizes of a connection, for example queue depths and numbers of
+ * regions, Receives and credits; and which page sizes a device can register.
  */
 
 #include <kunit/test.h>
@@ -57,9 +57,10 @@ static void rpcrdma_size_registers_pages(struct kunit *test)
 	}
 }
 
-/* Receives are posted in batches. Even while a batch lacks only one Receive, and so has not been
- * posted, the other Receives are enough for the number of messages that the peer was promised. For
- * this, a connection needs at most seven more Receives than messages.
+/* Receives are posted in batches. While a batch is not complete, its Receives wait to be posted:
+ * all but one of the Receives of a batch may be waiting. Even then, the other Receives of the
+ * connection are enough for the messages that the peer may send. For this, a connection needs at
+ * most seven Receives more than the number of these messages.
  *
  * Covers: V1-CRD-09
  */
@@ -126,7 +127,7 @@ static void rpcrdma_size_recvs_fit_the_budget(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_recvs_fit(0, 4096, 4096), 1);
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_recvs_fit(4096, 12287, 4096), 1);
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_recvs_fit(4096, 12288, 4096), 2);
-	/* The existing Receives exceed the limit. This can happen when the limit is lowered */
+	/* If the existing Receives already exceed the limit, there is room for no more */
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_recvs_fit(4097, 4096, 1), 0);
 	/* There are three Receives of 65536 bytes, and the new ones have 4096 bytes */
 	KUNIT_EXPECT_EQ(test,
@@ -191,7 +192,7 @@ static const struct rpcrdma_device_caps rpcrdma_size_mlx5 = {
 	.dc_sg_gaps = true, .dc_read_mrs = true,
 };
 
-/* An InfiniBand device whose RDMA Reads take one page each; no such device is known */
+/* An invented device: it is not iWARP, and its RDMA Reads have one SGE, so each reads one page */
 static const struct rpcrdma_device_caps rpcrdma_size_page_reader = {
 	.dc_max_qp_wr = 32768, .dc_max_cqe = 4194303,
 	.dc_max_send_sge = 30, .dc_max_sge_rd = 1,
@@ -468,7 +469,7 @@ static void rpcrdma_size_client_refuses(struct kunit *test)
 						  &sizes), -EOPNOTSUPP);
 }
 
-/* Sizes for devices and payloads at the limits. */
+/* The smallest payloads, and a device that can do more than a connection uses. */
 static void rpcrdma_size_edges(struct kunit *test)
 {
 	struct rpcrdma_device_caps caps = rpcrdma_size_rxe;
@@ -500,7 +501,7 @@ struct rpcrdma_size_server_case {
 	struct rpcrdma_server_sizes		sizes;
 };
 
-/* Sizes for 128 requests and 2 callbacks, with pages of 4096 bytes */
+/* Sizes if 128 requests and 2 callbacks are wanted, with pages of 4096 bytes */
 static const struct rpcrdma_size_server_case rpcrdma_size_server_cases[] = {
 	{
 		.desc = "rxe with a megabyte",
@@ -680,7 +681,7 @@ static void rpcrdma_size_server_refuses(struct kunit *test)
 	caps.dc_max_qp_wr = 50;
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_server(&caps, 1, 2, MIB, 4096,
 						  &sizes), 0);
-	/* On InfiniBand, RDMA Reads need no region */
+	/* On a device that is not iWARP, RDMA Reads need no region */
 	caps = rpcrdma_size_siw;
 	caps.dc_max_mr_pages = 0;
 	caps.dc_iwarp = false;
@@ -690,8 +691,8 @@ static void rpcrdma_size_server_refuses(struct kunit *test)
 }
 
 /* The completion queues have an entry for each entry of the send queue and of the receive queue. If
- * the sum of these entries would exceed dc_max_cqe, the send queue becomes shorter. If even the
- * shortest possible send queue is too long, there are fewer requests.
+ * the sum of these entries would exceed dc_max_cqe, the send queue becomes shorter. If the sum
+ * would exceed dc_max_cqe even with the shortest possible send queue, there are fewer requests.
  */
 static void rpcrdma_size_server_cqe(struct kunit *test)
 {
@@ -705,7 +706,9 @@ static void rpcrdma_size_server_cqe(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(all); i++) {
 		caps = *all[i];
-		/* Compute the smallest completion queue. First, the send queue for one request */
+		/* Compute the smallest dc_max_cqe that is enough. For one request, the send queue
+		 * needs these entries
+		 */
 		smallest = 1 + 2 + 2 + 16 +
 			   DIV_ROUND_UP(257, caps.dc_max_send_sge);
 		/* RDMA Reads to 16 regions take three entries for each region */
