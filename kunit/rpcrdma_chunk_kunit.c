@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of net/core/chunk.c: whether chunk lists are valid, and which bytes of a message are
- * in a chunk. chunk.c explains the terms "unreduced stream" and "body".
+ * Unit tests of net/core/chunk.c: for example, whether chunk lists are valid, and which bytes of a
+ * message are in a chunk. chunk.c explains the terms "unreduced stream" and "body".
  */
 
 #include <linux/limits.h>
@@ -258,8 +258,8 @@ static void rpcrdma_parts_make(struct rpcrdma_kunit *fx,
 
 	memset(parts, 0, sizeof(*parts));
 	for (i = 0; i < n; i++) {
-		/* Other tests cover chunks at position zero, and two chunks at the same position,
-		 * so do not make any here.
+		/* The decoder would take a chunk at position 0 for the Position Zero chunk, and two
+		 * chunks at the same position for one chunk. So make neither.
 		 */
 		len = 4 * rpcrdma_kunit_random(fx, 10);
 		rpcrdma_parts_add_body(fx, parts, len + (must_gap ? 4 : 0));
@@ -530,8 +530,9 @@ struct rpcrdma_chunk_handle_case {
 	u32		handle;
 };
 
-/* If call, reply, or an entry of read or write is 0, there is no such chunk. The member handle is
- * the expected result.
+/* The members call, read, write and reply have the handles of chunks with one segment each. If such
+ * a handle is 0, its chunk does not exist. The member length is the length of each segment, and the
+ * member handle is the expected result.
  */
 static const struct rpcrdma_chunk_handle_case rpcrdma_chunk_handle_cases[] = {
 	{
@@ -706,8 +707,9 @@ static void rpcrdma_chunk_put_reads(struct rpcrdma_kunit *fx, u32 n)
 	rpcrdma_kunit_word(fx, 0);
 }
 
-/* The device may still write to the buffer of a message that has been decoded. Even then, a
- * walk must not find more segments in a chunk than the decoder did.
+/* The buffer of a message is still mapped for the device after the message was decoded. Even if the
+ * device changes the Read list then, a walk must not find more segments in a chunk than the decoder
+ * did.
  *
  * Covers: MEM-05
  */
@@ -737,8 +739,8 @@ static void rpcrdma_chunk_grows_no_segments(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, rpcrdma_chunk_next(&iter, &seg));
 }
 
-/* Only the handles of this Call count. Handles of an earlier Call, which are left in the unused
- * entries of the lists, do not.
+/* Only the handles of this Call count. Handles that an earlier Call has left in unused entries of
+ * the lists do not count.
  *
  * Covers: V1-CRD-21
  */
@@ -762,7 +764,7 @@ static void rpcrdma_chunk_handles_behind_the_last(struct kunit *test)
 #define RPCRDMA_GAPS_LEN	400u
 
 /* Make random payloads (results that go to Write chunks). Set @gone[i] to 1 if byte i leaves the
- * stream, and to 0 if it stays.
+ * stream, and to 0 if it stays. Returns the number of payloads.
  */
 static u32 rpcrdma_gaps_make(struct rpcrdma_kunit *fx, u8 *gone, u32 len,
 			     struct rpcrdma_payload *payloads, u32 max)
@@ -858,7 +860,7 @@ static void rpcrdma_chunk_gap_before_the_last_payload(struct kunit *test)
 }
 
 /* The chunks that a Call offers and its Reply returns, and the expected result. The Call can offer
- * two Write chunks, with segments of { 1000, 1000 } and { 500 } bytes, and a Reply chunk with
+ * up to two Write chunks, with segments of { 1000, 1000 } and { 500 } bytes, and a Reply chunk with
  * segments of { 2000, 3 } bytes.
  */
 struct rpcrdma_chunk_back_case {

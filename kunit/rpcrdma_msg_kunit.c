@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Unit tests of received messages (msg.h, net/verbs/msg.c): finding the pieces of the body of
- * a message that came in one Receive or in several, and giving these Receives back.
+ * a message that came in one Receive or in several, and giving back all Receives but the first.
+ * rpcrdma_buf_kunit.c tests the functions of msg.c for blocks of pages and for placed data (rtx.h).
  */
 
 #include <kunit/test.h>
@@ -12,8 +13,8 @@
 #define RPCRDMA_MSG_KUNIT_SIZE	32
 #define RPCRDMA_MSG_KUNIT_BODY	29
 
-/* For each Receive, the offset at which its part of the body begins, and the length of this
- * part. A part may be empty. Each part ends at the end of its Receive.
+/* For each Receive, the offset in its buffer at which its part of the body begins, and the length
+ * of this part. A part may be empty. Each part ends at the end of the buffer.
  */
 static const u32 rpcrdma_msg_kunit_at[RPCRDMA_MSG_KUNIT_RECVS] = {
 	28, 32, 31, 8,
@@ -75,7 +76,9 @@ static struct rpcrdma_msg_fixture *rpcrdma_msg_make(struct kunit *test)
 	return fx;
 }
 
-/* Every range of a body is copied correctly, even if it begins or ends where a Receive does. */
+/* Every range of a body is copied correctly, even if it begins or ends where the part of the body
+ * in one Receive does.
+ */
 static void rpcrdma_msg_finds_all_parts(struct kunit *test)
 {
 	struct rpcrdma_msg_fixture *fx = rpcrdma_msg_make(test);
@@ -96,7 +99,9 @@ static void rpcrdma_msg_finds_all_parts(struct kunit *test)
 	}
 }
 
-/* A walk over the body returns no empty piece, and none beyond the body. */
+/* A walk over the body skips Receives that have no byte of the body, and ends (mp_len is 0) where
+ * the body ends.
+ */
 static void rpcrdma_msg_has_no_empty_pieces(struct kunit *test)
 {
 	struct rpcrdma_msg_fixture *fx = rpcrdma_msg_make(test);
@@ -150,8 +155,8 @@ static void rpcrdma_msg_kunit_give(struct rpcrdma_recv *recv)
 	recv->rv_inv_rkey++;
 }
 
-/* Each further Receive of a message is given back once. Then each Receive is a message of its
- * own.
+/* rpcrdma_msg_give_more() gives back each Receive of a message except the first, and each of them
+ * once. Afterwards, each Receive is a message of its own.
  */
 static void rpcrdma_msg_gives_back_all(struct kunit *test)
 {

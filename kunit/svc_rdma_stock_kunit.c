@@ -15,7 +15,7 @@
 
 /**
  * struct svc_rdma_stock_fixture - the pages that a Call would have
- * @sf_pages: the pages; those of a piece are adjacent entries
+ * @sf_pages: the pages; the pages of a piece are adjacent entries
  * @sf_count: number of entries in use
  */
 struct svc_rdma_stock_fixture {
@@ -40,7 +40,7 @@ static void svc_rdma_stock_end(struct kunit *test)
 	svc_rdma_stock_empty();
 }
 
-/* Adds a new piece to the array. */
+/* Allocates a piece, and adds its pages to sf_pages. */
 static struct page *svc_rdma_stock_make(struct kunit *test, unsigned int order)
 {
 	struct svc_rdma_stock_fixture *fx = test->priv;
@@ -132,7 +132,9 @@ static void svc_rdma_stock_leaves_others(struct kunit *test)
 	put_page(four + 3);
 }
 
-/* svc_rdma_stock_trim() frees the pieces that were not needed since it was last called. */
+/* Of each size, svc_rdma_stock_trim() frees as many pieces as no Call has needed since the function
+ * was last called: the smallest number that the stock had in that time.
+ */
 static void svc_rdma_stock_trims(struct kunit *test)
 {
 	struct svc_rdma_stock_fixture *fx = test->priv;
