@@ -295,8 +295,8 @@ static void xprt_rdma_credit_owe(struct xprt_rdma *xr,
 }
 
 /* Frees the credits that a given-up RPC with this XID still uses. Returns false if there is no
- * such RPC. For example, the server may have sent the Reply twice (RFC 8166 4.2.1), and the first
- * Reply has freed the credits.
+ * such RPC, for example because the server has sent the Reply twice, and the first Reply has
+ * already freed the credits.
  */
 static bool xprt_rdma_credit_repay(struct xprt_rdma *xr, u32 xid)
 {

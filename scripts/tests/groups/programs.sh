@@ -49,7 +49,8 @@ program_here() {
 ledger() { python3 -I "$TOP/scripts/tests/peers/ledger.py" "$@"; }
 
 sqlite_run() { ledger $MNT/ledger.db $PROGRAM_SECONDS; }
-# The check may change the files, because SQLite rolls back what a killed process has begun.
+# A check may change the files, if SQLite still has to roll back what a killed process has begun. So program_here()
+# lists the files after the check.
 sqlite_check() { ledger "$1/ledger.db" 0 check; }
 
 # Covers: V1-ERR-25
