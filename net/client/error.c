@@ -2,8 +2,8 @@
 /*
  * Client: errors with which the client answers messages that it cannot accept.
  *
- * The caller has decided to refuse the message, and this file only sends the answer. An error
- * that is sent instead of the Reply to a callback is not sent here, but in backchannel.c. Errors
+ * The caller has decided to refuse the message, and this file only sends the answer. If a callback
+ * is accepted, but its Reply is too long to be sent, backchannel.c sends the error. Errors
  * that a server sends are handled in reply.c, or in negotiate.c until the version is settled.
  */
 #include "trace.h"

@@ -29,7 +29,7 @@
  * siw would be an exception. It hands the pages of an unsignaled Send of a page or more to
  * TCP, which may send them again even after a later Send has completed. But siw copies the
  * data of signaled and of shorter Sends. On siw, every Send of a page or more is signaled
- * (dc_unsignaled_max). So TCP never gets the pages of an RPC.
+ * (dc_unsignaled_max). So no Send hands the pages of an RPC to TCP.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -259,7 +259,7 @@ void xprt_rdma_pages_done(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 /**
  * xprt_rdma_pages_await - make an RPC wait until Sends no longer read its pages
  * @xr: transport
- * @req: RPC that is about to end
+ * @req: RPC that is about to end, or to be sent again
  * @state: %XPRT_RDMA_PAGES_REPLIED or %XPRT_RDMA_PAGES_ABANDONED, which tells
  *	xprt_rdma_pages_done() what to do when the Sends have completed
  *

@@ -168,9 +168,9 @@ static bool xprt_rdma_line_is_text(const char *text, size_t len)
 }
 
 /* Reads all lines. A semicolon ends a line, too, because in sysctl.conf a whole setting must be on
- * one line. Blank lines and comments are ignored. A write may have at most as many lines as the
- * table: any user may be the administrator of a network namespace, and must not be able to take
- * much memory.
+ * one line. Blank lines and comments are ignored. A write may have at most %XPRT_RDMA_PATHS_LINES
+ * lines, like the table: any user may be the administrator of a network namespace, and must not be
+ * able to take much memory.
  */
 static int xprt_rdma_lines_read(struct list_head *lines, const char *text,
 				size_t len)
@@ -246,8 +246,8 @@ static bool xprt_rdma_paths_is_cut(const char *text, size_t len)
  * If this fails, the table is not changed.
  *
  * Context: process; sleeps.
- * Return: 0; %-ENOSPC if @text or the table would have too many lines; %-E2BIG if a line is too
- *	long; %-EINVAL if the last line may be incomplete; %-ENOMEM; or an error of
+ * Return: 0; %-ENOSPC if @text has, or the table could get, too many lines; %-E2BIG if a line is
+ *	too long; %-EINVAL if the last line may be incomplete; %-ENOMEM; or an error of
  *	rpcrdma_paths_parse().
  */
 int xprt_rdma_paths_write(struct net *net, const char *text, size_t len)

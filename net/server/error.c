@@ -94,7 +94,8 @@ int svc_rdma_send_refusal(struct svc_rdma_send *send,
  * @call: Call; at least its XID and version have been decoded
  * @verdict: what is wrong with the Call
  *
- * If the error cannot be sent, the connection is closed (RFC 8166 4.5.4).
+ * If rpcrdma2_refusal() finds that no error is to be sent, this does nothing. If the error cannot
+ * be sent, the connection is closed (RFC 8166 4.5.4).
  *
  * Context: process; sleeps.
  */

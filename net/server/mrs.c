@@ -76,7 +76,7 @@ static int svc_rdma_mrs_grow(struct svc_rdma_xprt *sx, u32 *count)
  * @sx: connection
  * @count: number of regions; may be 0
  *
- * Context: process or completion workqueue. The caller holds no lock, because this may
+ * Context: process or completion workqueue. The caller holds no spinlock, because this may
  *	take sx_lock and call sunrpc: see svc_rdma_pull_next().
  */
 void svc_rdma_mrs_release(struct svc_rdma_xprt *sx, u32 count)

@@ -122,7 +122,7 @@ u32 svc_rdma_pages_take(struct svc_rqst *rqstp,
 }
 
 /**
- * svc_rdma_pages_keep - let a thread use the pages of a sent Reply again
+ * svc_rdma_pages_keep - let a thread use the pages of a copied Reply again
  * @rqstp: thread whose Reply was copied to a Send context
  *
  * sunrpc replaces the pages that cannot be used again.
@@ -168,9 +168,10 @@ static u32 svc_rdma_pages_array(struct svc_rdma_call *call, u32 nbytes)
  * @nbytes: number of bytes that the pages must hold, not 0
  *
  * Some upper layers read beyond @nbytes: they expect the bytes of a Call's tail in the page array,
- * or read one page too many. They must read zeroes then, and never old contents of memory (RFC
- * 8166 8.1). So the part of the last page behind @nbytes is cleared. The remaining entries of the
- * array point to the zero page, and no RDMA Read uses them.
+ * although these may be elsewhere, or read one page too many. What they get from there must be
+ * zeroes, and never old contents of memory (RFC 8166 8.1). So the part of the last page behind
+ * @nbytes is cleared. The remaining entries of the array point to the zero page, and no RDMA Read
+ * uses them.
  *
  * Context: process; sleeps.
  * Return: 0; or %-ENOMEM. The pages that were allocated before the failure are released when @call

@@ -9,7 +9,7 @@
  * ib_drain_qp(). The slot is reserved before the request is posted, and released when the request
  * is known to have completed. A chain of requests takes all its slots in one step.
  *
- * No task sleeps until slots are free, because the peer determines how long that takes. If
+ * A task never sleeps to wait for slots, because the peer determines how long that takes. If
  * too few slots are free, the caller puts a waiter into the line and goes on with other work,
  * tries again later, or gives up. Released slots go only to the first waiter in the line, so
  * short chains cannot starve a long one. There is one exception: client messages that are not
@@ -53,7 +53,7 @@ void rpcrdma_sq_init(struct rpcrdma_sq *sq)
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_sq_init);
 
 /**
- * rpcrdma_sq_open - set the number of slots when the queue pair exists
+ * rpcrdma_sq_open - set the number of slots of a send queue that now exists
  * @sq: send queue without reserved slots; it may have been closed already
  * @size: number of slots
  *

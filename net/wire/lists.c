@@ -219,7 +219,7 @@ rpcrdma_wire_get_writes(struct rpcrdma_xdr_in *in, struct rpcrdma_lists *lists)
  * Positions are not checked here.
  *
  * Context: any. The work is bounded by @len and the limits in wire.h (G-32).
- * Return: %RPCRDMA_OK; or an error, after which @lists must not be used: %RPCRDMA_BAD_LIST,
+ * Return: %RPCRDMA_OK; or an error, and then @lists is incomplete: %RPCRDMA_BAD_LIST,
  *	%RPCRDMA_BAD_LENGTH, %RPCRDMA_MANY_READS, %RPCRDMA_MANY_WRITES or
  *	%RPCRDMA_MANY_SEGS.
  *

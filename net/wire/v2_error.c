@@ -126,10 +126,11 @@ enum rpcrdma_verdict rpcrdma2_decode_error(struct rpcrdma_xdr_in *in,
  * @hdr: IN: the fixed words; OUT: the error, if true is returned
  *
  * An error of version 1 has its code where version 2 has rdma_flags. That word does not tell
- * the layout, because ERR_VERS and F_RESPONSE are both 1. The length of the message does,
- * with one exception: if rdma_vers is 2, a version 1 ERR_VERS whose lowest version is 4, 5, 6 or
- * 8 has the layout of a version 2 error with this number as its code. During negotiation, such a
- * message is taken as a version 1 error, because a CONNPROP causes none of these version 2 errors.
+ * the layout, because ERR_VERS and F_RESPONSE are both 1. The length of the message does, if a
+ * version 2 error has a known code and the number of words that belongs to it. There is one
+ * exception: if rdma_vers is 2, a version 1 ERR_VERS whose lowest version is 4, 5, 6 or 8 has the
+ * layout of a version 2 error with this number as its code. During negotiation, such a message is
+ * taken as a version 1 error, because a CONNPROP causes none of these version 2 errors.
  *
  * Context: any.
  * Return: false if the message has to be decoded as one of version 2.
@@ -168,9 +169,10 @@ bool rpcrdma2_decode_v1_error(const u8 *buf, u32 len, unsigned int flags,
 	return true;
 }
 
-/* Returns the minimum size in bytes of a Reply chunk that replaces all Write chunks. The size
- * of the rest of the Reply is not known before the Call is executed, so it is not included. If we
- * asked for too much, the requester might give up, although a smaller Reply chunk would do.
+/* Returns the minimum size in bytes of a Reply chunk that replaces all Write chunks that were
+ * decoded. The size of the rest of the Reply is not known before the Call is executed, so it is not
+ * included. If we asked for too much, the requester might give up, although a smaller Reply chunk
+ * would do.
  */
 static u32 rpcrdma2_writes_len(const struct rpcrdma_lists *lists)
 {
@@ -201,7 +203,7 @@ static void rpcrdma2_refuse_writes(const struct rpcrdma_hdr *hdr,
  * rpcrdma2_refusal - choose the error to send for a message that cannot be used
  * @hdr: header of the message, as decoded
  * @verdict: what is wrong with the message, as returned by the decoder, or found later
- * @accept: limits that the message was decoded with
+ * @accept: what we accept
  * @error: OUT: the error to send, if true is returned
  *
  * Context: any.
