@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Unit tests of include/rpcrdma/keepalive.h: how long something that is overdue is still waited for. */
+/* Unit tests of include/rpcrdma/keepalive.h: how long something overdue is still waited for */
 
 #include <kunit/test.h>
 #include <linux/jiffies.h>
@@ -7,8 +7,8 @@
 #include <rpcrdma/keepalive.h>
 
 /* Something that was due at the time @due is looked at @late jiffies later. Is it over? If not,
- * the next look is expected @look jiffies after @due, or one jiffy later if that is 0, the value for
- * "not overdue".
+ * the next look is expected @look jiffies after @due, or one jiffy later if that time is 0, which
+ * means "not overdue".
  */
 static void rpcrdma_keepalive_expect(struct kunit *test, unsigned long *grace,
 				     unsigned long due, long late, bool over,
