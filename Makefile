@@ -18,7 +18,7 @@ TOOLS := rpcrdma-check rpcrdma-stats
 demo: ## see it work: a guest exports, mounts and copies over RDMA
 	@scripts/demo
 
-shell: ## a guest with a mount and a prompt (KERNEL= PROVIDER= VERBOSE=y)
+shell: ## a guest with a mount and a prompt (KERNEL= PROVIDER= VERS= VERBOSE=y)
 	@scripts/lab/shell.sh
 
 all: modules ## build rpcrdma.ko for KDIR (the running kernel)

@@ -110,9 +110,11 @@ flavour() {
 # the whole message is sent as one stream, in several Sends.
 PAGES=/sys/module/rpcrdma/parameters/rtx_pages
 placing() {
-	local placed groups
+	local placed groups was
+	was=$(<$PAGES)
 	echo 4 >$PAGES
-	trap 'echo 0 >$PAGES' EXIT
+	# shellcheck disable=SC2064
+	trap "echo $was >$PAGES" EXIT
 	secure_mount "$2" "$1"
 	placed=$(counter client_calls_placed) groups=$(counter client_calls_group)
 	python3 -I -S "$TOP/scripts/tests/peers/shortlist.py" sizes "$MNT" $EXPORT 4096 28672 65536 131072 ||
@@ -121,7 +123,7 @@ placing() {
 	echo "version $2 with $1: $groups Calls in several Sends, $placed with data placed"
 	nfs_umount
 	trap - EXIT
-	echo 0 >$PAGES
+	echo "$was" >$PAGES
 	[ "$groups" -gt 5 ] || die "only $groups Calls were sent in several Sends"
 	case $1 in
 	krb5) [ "$placed" -gt 5 ] || die "only $placed WRITEs were placed" ;;

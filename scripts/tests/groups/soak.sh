@@ -6,6 +6,7 @@
 # minutes, and PART the seed of the random numbers.
 # Guests: pair
 # Limit: 7200
+# Turns: none
 # Quick: none
 # Second: none
 . "$TOP/scripts/tests/cases.sh"
