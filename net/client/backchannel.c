@@ -234,6 +234,12 @@ out_unlock:
 	return req;
 }
 
+static void xprt_rdma_bc_drop(const struct rpcrdma_hdr *hdr)
+{
+	rpcrdma_count(client_bc_dropped);
+	trace_xprt_rdma_bc_drop(hdr, 0);
+}
+
 /**
  * xprt_rdma_bc_reset - drop the callbacks that wait for a slot
  * @xr: transport whose connection no longer has queues, but still has its Receives
@@ -251,9 +257,8 @@ void xprt_rdma_bc_reset(struct xprt_rdma *xr)
 
 	spin_lock(&xprt->bc_pa_lock);
 	list_for_each_entry(msg, &xr->xr_bc_waiting, mi_list) {
-		rpcrdma_count(client_bc_dropped);
 		xprt_rdma_reply_decode(xr, msg, &hdr);
-		trace_xprt_rdma_bc_drop(&hdr, 0);
+		xprt_rdma_bc_drop(&hdr);
 	}
 	INIT_LIST_HEAD(&xr->xr_bc_waiting);
 	xr->xr_bc_nwaiting = 0;
@@ -435,8 +440,7 @@ void xprt_rdma_bc_receive(struct xprt_rdma *xr, struct rpcrdma_msg_in *msg,
 	return;
 
 out_drop:
-	rpcrdma_count(client_bc_dropped);
-	trace_xprt_rdma_bc_drop(hdr, 0);
+	xprt_rdma_bc_drop(hdr);
 out_put:
 	rpcrdma_msg_put(msg);
 }

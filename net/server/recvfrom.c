@@ -61,6 +61,18 @@ static void svc_rdma_refuse(struct svc_rdma_call *call,
 	svc_rdma_send_error(call, verdict);
 }
 
+/* End the callback with the XID of a message that is no Reply. Returns false if no callback waits
+ * for an answer with this XID.
+ */
+static bool svc_rdma_end_callback(struct svc_rdma_call *call)
+{
+	svc_rdma_call_put_msg(call);
+	if (!svc_rdma_callback_fail(call->sc_sx, call->sc_hdr.hd_xid))
+		return false;
+	rpcrdma_count(server_bc_errors);
+	return true;
+}
+
 /* Give a message to the callback that it belongs to. The message is the Reply to the
  * callback, or ends the callback without a Reply (version-two 3.3, 10.1). Returns false if
  * the message is to be dropped.
@@ -82,11 +94,7 @@ static bool svc_rdma_give_bc_reply(struct svc_rdma_call *call)
 		rpcrdma_count(server_bc_replies);
 		return true;
 	}
-	svc_rdma_call_put_msg(call);
-	if (!svc_rdma_callback_fail(call->sc_sx, hdr->hd_xid))
-		return false;
-	rpcrdma_count(server_bc_errors);
-	return true;
+	return svc_rdma_end_callback(call);
 }
 
 static void svc_rdma_take_bc_reply(struct svc_rdma_call *call)
@@ -118,13 +126,8 @@ static void svc_rdma_take_bad_response(struct svc_rdma_call *call,
  */
 static bool svc_rdma_give_v1_error(struct svc_rdma_call *call)
 {
-	if (rpcrdma_vers_marks_responses(READ_ONCE(call->sc_sx->sx_vers)))
-		return false;
-	svc_rdma_call_put_msg(call);
-	if (!svc_rdma_callback_fail(call->sc_sx, call->sc_hdr.hd_xid))
-		return false;
-	rpcrdma_count(server_bc_errors);
-	return true;
+	return !rpcrdma_vers_marks_responses(READ_ONCE(call->sc_sx->sx_vers)) &&
+	       svc_rdma_end_callback(call);
 }
 
 /* Handle a message that cannot be executed as a Call. */
