@@ -51,7 +51,7 @@ static void rpcrdma_keepalive_new_grace(struct kunit *test)
 	rpcrdma_keepalive_expect(test, &grace, 1000, 5, false, 5 + HZ);
 	rpcrdma_keepalive_expect(test, &grace, 5000, -100, false, 0);
 	rpcrdma_keepalive_expect(test, &grace, 5000, HZ, false, 2 * HZ);
-	rpcrdma_keepalive_expect(test, &grace, 5000, 2 * HZ + 1, true, 0);
+	rpcrdma_keepalive_expect(test, &grace, 5000, 2 * HZ, true, 0);
 }
 
 static struct kunit_case rpcrdma_keepalive_cases[] = {

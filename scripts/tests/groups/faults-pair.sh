@@ -401,6 +401,8 @@ for name in glob.glob(sys.argv[1] + "/gathered.*"):
             sys.exit(name + ": the server has what was in other memory")' $EXPORT "$1"
 }
 
+a_thread_waits() { grep -qs xprt_rdma_pages_fence /proc/[0-9]*/stack; }
+
 killed_gathered() {
 	local sends pid was param=/sys/module/rpcrdma/parameters/rtx_pages
 	was=$(on_server cat $param)
@@ -420,6 +422,9 @@ killed_gathered() {
 	nap 1
 	kill -KILL "${WRITERS[@]}"
 	umount -f $MNT || true
+	# The RPCs have ended for their processes. They must not give back their pages yet. (siw's Sends are complete
+	# as soon as TCP has a copy of the data, so no RPC waits for them.)
+	[ "$PROVIDER" = siw ] || until_true 10 a_thread_waits || die "no RPC waits for its Sends"
 	# Fill the pages that are free now with other contents.
 	dd if=/dev/zero bs=1M count=400 2>/dev/null | tr '\0' x >/dev/shm/other || true
 	rm -f /dev/shm/other
