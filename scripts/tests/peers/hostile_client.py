@@ -14,8 +14,8 @@ import struct
 import sys
 import time
 
-from caller import (ADDRESS, DATA, EXPORT, LOOKUP, NFS, NULL, PLAIN, PORT, READ3, READDIRPLUS, WRITE3, case, counts,
-                    main, not_on_6_1, operations, results)
+from caller import (ADDRESS, CONNECTIONS, DATA, EXPORT, LOOKUP, NFS, NULL, PLAIN, PORT, READ3, READDIRPLUS, WRITE3,
+                    case, counts, main, not_on_6_1, operations, results)
 from peer import (AUTH_ROOT, BAD_XDR, ERROR, INVAL_HTYPE, MSG, NOMSG, REPLY_RESOURCE, WRITE_RESOURCE, Conn,
                   Failure, Reader, counters, header, opaque, private, put, rpc_call, want, words)
 
@@ -1062,13 +1062,25 @@ def requests(b):
     c.credit = 8
 
 
+def posted(name):
+    """The number of Receives that the server has posted for the connection with this name in debugfs"""
+    with open(f"{CONNECTIONS}/{name}", encoding="ascii") as f:
+        return int(dict(line.rstrip().split(" ", 1) for line in f)["receives_posted"])
+
+
+# The server answers so quickly that a whole window would pass even with too few Receives. So their number is checked,
+# too.
 @case("flow", "the whole window at once, again and again")      # Covers: V1-CRD-08 V1-CRD-09 EXP-26 V1-CRD-27
 def window(b):
+    others = set(os.listdir(CONNECTIONS))
     c = b.connect(count=400)
+    name, = set(os.listdir(CONNECTIONS)) - others
     c.credit = 400
+    results(c.nfs(READ3, read_args(b.file, 1)))
+    many_credits(c)
     granted = first = c.nfs(NULL, b"").credit
     for _ in range(6):
-        want(1 < granted <= 400, f"{granted} granted")
+        want(16 <= granted <= 400, f"{granted} granted")
         waiting = set()
         for _ in range(granted):
             xid = c.xid()
@@ -1079,6 +1091,8 @@ def window(b):
             want(answer, f"{len(waiting)} of {granted} are not answered")
             waiting.remove(answer.xid)
         granted = answer.credit
+        want(c.verbs.until(lambda n=granted: posted(name) >= n),
+             f"{granted} credits are granted, but {posted(name)} Receives are posted")
     want(granted >= first, "the grant has fallen")
 
 
