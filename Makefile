@@ -40,8 +40,9 @@ install -D -m 755 -t $(INSTALL_MOD_PATH)$(SBINDIR) $(TOOLS:%=scripts/package/%)
 install -D -m 644 -t $(INSTALL_MOD_PATH)$(MANDIR)/man8 $(TOOLS:%=Documentation/%.8)
 endef
 define remove-tools
-rm -f $(INSTALL_MOD_PATH)$(MANDIR)/man4/rpcrdma.4
-rm -f $(TOOLS:%=$(INSTALL_MOD_PATH)$(SBINDIR)/%) $(TOOLS:%=$(INSTALL_MOD_PATH)$(MANDIR)/man8/%.8)
+@if scripts/package/in-use $(INSTALL_MOD_PATH); then echo "The tools stay: another rpcrdma.ko is installed."; else set -x; \
+  rm -f $(INSTALL_MOD_PATH)$(MANDIR)/man4/rpcrdma.4 \
+    $(TOOLS:%=$(INSTALL_MOD_PATH)$(SBINDIR)/%) $(TOOLS:%=$(INSTALL_MOD_PATH)$(MANDIR)/man8/%.8); fi
 endef
 
 install: ## copy rpcrdma.ko to /lib/modules/KREL/updates, where depmod prefers it, and the tools

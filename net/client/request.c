@@ -186,9 +186,9 @@ int xprt_rdma_send_request(struct rpc_rqst *rqst)
 	/* Pairs with smp_store_release() in xprt_rdma_credit_unsent() */
 	if (smp_load_acquire(&rqst->rq_connect_cookie) ==
 	    xprt->connect_cookie) {
-		/* The Call was already sent on this connection. If its Reply may still
-		 * come, the RPC goes on waiting. Otherwise the Call can be sent again only
-		 * on a new connection.
+		/* The Call was already sent on this connection. If its Reply or an error has
+		 * just come, or the Reply may still come in time, nothing is sent. Otherwise
+		 * the Call can be sent again only on a new connection.
 		 */
 		if (xprt_rdma_send_is_awaited(xr, rqst))
 			return 0;

@@ -181,7 +181,14 @@ case_package-upgrade() {
 	[ ! -e "$root/usr/src/rpcrdma-$old" ] || fail "the old source is still there"
 }
 
+# make_install: install the module that is built already, without DKMS, for the kernel of the test.
+make_install() { inside make -s -C "$TOP" install KREL="$release" KO="$(module_dir "$kernel")/rpcrdma.ko"; }
+
 case_package-remove() {
+	# The tools of the package do not need those of make install, which would come first in PATH.
+	make_install || fail "make install"
+	inside make -s -C "$TOP" uninstall KREL="$release" || fail "make uninstall"
+	[ "$(inside which rpcrdma-check)" = /usr/sbin/rpcrdma-check ] || fail "another rpcrdma-check is left"
 	inside dpkg -r rpcrdma-dkms || fail "dpkg -r"
 	nothing_left
 }
@@ -195,6 +202,12 @@ case_package-dkms() {
 	! out=$(inside make -s -C "$TOP" dkms-install KREL=$other 2>&1) || fail "installed for $other"
 	grep -q 'not made for Linux 5\.10' <<<"$out" || fail "no reason: $out"
 	ours_installed
+	# DKMS's module needs the tools when that of make install has gone.
+	make_install || fail "make install beside DKMS"
+	names_mean updates
+	inside make -s -C "$TOP" uninstall KREL="$release" || fail "make uninstall beside DKMS"
+	ours_installed
+	tools_work
 	inside make -s -C "$TOP" dkms-uninstall || fail "make dkms-uninstall"
 	nothing_left
 	no_tools
@@ -202,12 +215,18 @@ case_package-dkms() {
 
 # make install does not need DKMS: it installs a module that is already built.
 case_package-make() {
-	inside make -s -C "$TOP" install KREL="$release" KO="$(module_dir "$kernel")/rpcrdma.ko" || fail "make install"
+	make_install || fail "make install"
 	inside modinfo -k "$release" -n rpcrdma | grep "/$release/updates/rpcrdma\.ko" || fail "modinfo does not name ours"
 	[ "$(inside modinfo -k "$release" -F version rpcrdma)" = "$version" ] || fail "wrong version"
 	names_mean updates
 	inside man -w 4 rpcrdma || fail "no manual page"
 	tools_work
+	# The module of another kernel needs the tools, too.
+	mkdir "$dir/mem/modules/$other/updates"
+	touch "$dir/mem/modules/$other/updates/rpcrdma.ko"
+	inside make -s -C "$TOP" uninstall KREL="$release" || fail "make uninstall"
+	tools_work
+	rm -r "$dir/mem/modules/$other/updates"
 	inside make -s -C "$TOP" uninstall KREL="$release" || fail "make uninstall"
 	nothing_left
 	no_tools
