@@ -311,7 +311,8 @@ def call_chunks():
     # In version 2, a Write chunk has exactly the length that the READ asks for. In version 1, if
     # this length needs roundup, the chunk has one more segment, in other memory, for the roundup.
     # Covers: V1-WRC-01 V1-WPD-04 V1-WPD-05 MEM-12 EXP-16 V2-CHK-17
-    rule("room-for-result", (room_for_result(m) for m in calls() if m.writes and m.type == MSG))
+    rule("room-for-result", (room_for_result(m) for m in calls()
+                             if m.writes and m.type == MSG and read_arguments(m) is not None))
     # Covers: ULB-01 ULB-12
     rule("acl-unreduced", ((not m.writes and not any(positions(m)), m) for m in calls()
                            if m.type == MSG and m.arguments()[0] == NFSACL))

@@ -75,18 +75,27 @@ copy_some() {
 	rm -f "$MNT/some"
 }
 
+# sends_inline <bytes> <command...>: run the command, and check that the client sends messages of this size
+sends_inline() {
+	local bytes=$1 found
+	shift
+	"$@"
+	found=$(field inline_send "$(echo $DEBUG/client/*)")
+	[ "$found" = "$bytes" ] || die "it sends messages of $found bytes"
+}
+
 # Try all combinations of the highest versions of both ends. The lower of the two versions must be used, on the first
-# connection.
-# Covers: V2-NEG-01 V2-NEG-07 V2-NEG-08 V2-NEG-12 V2-NEG-13 V2-ERR-04
+# connection. In version 1, the sizes of version 1 apply.
+# Covers: V2-NEG-01 V2-NEG-07 V2-NEG-08 V2-NEG-12 V2-NEG-13 V2-ERR-04 V2-INL-08
 case_v2-pairs() {
 	versions 2 1 counted client_fallbacks 1 1 counted client_connects 1 1 counted client_v2_connects 0 0 \
-		with_mount 3 copy_some
+		with_mount 3 sends_inline 4096 copy_some
 	versions 1 2 counted client_fallbacks 0 0 counted client_connects 1 1 counted client_v2_connects 0 0 \
 		with_mount 3 copy_some
 	versions 1 1 counted client_fallbacks 0 0 counted client_connects 1 1 counted client_v2_connects 0 0 \
 		with_mount 3 copy_some
 	versions 2 2 counted client_fallbacks 0 0 counted client_connects 1 1 counted client_v2_connects 1 1 \
-		with_mount 3 copy_some
+		with_mount 3 sends_inline 16384 copy_some
 }
 
 upgraded() {
