@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Plans: choose the form of a Call and of its Reply. The choice depends only on lengths
- * and limits, and not on pages, memory regions or work requests. Here an *item* is DDP-eligible
- * data of a message, however it travels. See rtx.h for the terms of the round-trip extension:
- * transmission, group, stream, placed.
+ * Plans: choose the form of a Call and of its Reply. The choice depends only on the limits of the
+ * connection and on what struct rpcrdma_plan_args says about the RPC: lengths, numbers of segments
+ * and a few flags. This code does not touch pages, memory regions or work requests. Here an *item*
+ * is DDP-eligible data of a message, however it travels. See rtx.h for the terms of the round-trip
+ * extension: transmission, group, stream, placed.
  */
 #ifndef RPCRDMA_PLAN_H
 #define RPCRDMA_PLAN_H

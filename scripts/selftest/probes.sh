@@ -62,7 +62,8 @@ test_probes-unknown() {
 	done
 }
 
-# compiles <file> <probe...>: write the command that compiles for a kernel on which these probes have an effect
+# compiles <file> <probe...>: write to <file> a command like the one that headers_command() (lab/headers.sh) writes for
+# a kernel on which exactly these probes have an effect. The command is never run.
 compiles() {
 	local file=$1 name
 	shift
