@@ -401,7 +401,9 @@ for name in glob.glob(sys.argv[1] + "/gathered.*"):
             sys.exit(name + ": the server has what was in other memory")' $EXPORT "$1"
 }
 
-a_thread_waits() { grep -qs xprt_rdma_pages_fence /proc/[0-9]*/stack; }
+# a_thread_waits: does a thread wait before it gives back what a killed RPC has used? (The stack need not show
+# xprt_rdma_pages_fence(), whose last call may be a jump.)
+a_thread_waits() { grep -qs xprt_rdma_req_free_buf /proc/[0-9]*/stack; }
 
 killed_gathered() {
 	local sends pid was param=/sys/module/rpcrdma/parameters/rtx_pages

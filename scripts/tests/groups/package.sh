@@ -185,7 +185,8 @@ case_package-upgrade() {
 make_install() { inside make -s -C "$TOP" install KREL="$release" KO="$(module_dir "$kernel")/rpcrdma.ko"; }
 
 case_package-remove() {
-	# The tools of the package do not need those of make install, which would come first in PATH.
+	# The tools that make install installs come before those of the package in PATH. make uninstall must remove
+	# them, and leave those of the package.
 	make_install || fail "make install"
 	inside make -s -C "$TOP" uninstall KREL="$release" || fail "make uninstall"
 	[ "$(inside which rpcrdma-check)" = /usr/sbin/rpcrdma-check ] || fail "another rpcrdma-check is left"
