@@ -31,7 +31,7 @@ static inline void rpcrdma_compat_bury_work(struct work_struct *work)
 }
 
 /**
- * disable_work_sync - cancel a work item, wait for it if it runs, and keep it from being queued again
+ * disable_work_sync - cancel a work item, wait if it runs, and keep it from being queued again
  * @work: initialised work item, on which no other task calls this function
  *
  * Context: process; sleeps.
