@@ -46,8 +46,9 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 TOP = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(TOP / "scripts"))
+sys.path[:0] = [str(TOP / "scripts"), str(TOP / "scripts/tests/analysers")]
 import coverage             # noqa: E402, the module in the parent folder
+import expect               # noqa: E402
 
 LIST = TOP / "scripts/mutants/guests.list"
 RESULTS = TOP / "scripts/mutants/guests.results"
@@ -122,13 +123,6 @@ def header(group, name):
     return m and m[1]
 
 
-def cases_in_tests(guest):
-    """The only cases that make test runs of this group with this kernel and provider; nothing if it runs all"""
-    kernel, provider, group = guest
-    m = re.search(rf"^# Cases: {kernel}/{provider} (.*)", (GROUPS / f"{group}.sh").read_text(), re.M)
-    return m and m[1].split()
-
-
 def tried(group, case, provider):
     """The names of all cases that a hostile set runs with that provider"""
     m = re.search(rf"^case_{case}\(\) \{{[^}}]*?\bhostile (\S+) ([a-z0-9-]+)", (GROUPS / f"{group}.sh").read_text(),
@@ -176,7 +170,7 @@ def complaints(m, known):
     for case in m.cases:
         if not fnmatch.filter(defined, case):
             yield f"{group} has no case {case}"
-        elif not fnmatch.filter(cases_in_tests(m.guest) or [case], case):
+        elif not fnmatch.filter(expect.chosen(*m.guest), case):
             yield f"with {provider}, {group} runs {case} only in make test-all"
     if m.captured:
         rule = re.fullmatch(r"wire2?-(?:rules|form)-(.*)|wire2?-(decode)", m.what)

@@ -309,7 +309,8 @@ def call_chunks():
     # Covers: V1-CHK-01 V1-WRC-18 ULB-04 ULB-05 ULB-24
     rule("results-eligible", ((read_arguments(m) is not None, m) for m in calls() if m.writes and m.type == MSG))
     # In version 2, a Write chunk has exactly the length that the READ asks for. In version 1, if
-    # this length needs roundup, the chunk has one more segment, in other memory, for the roundup.
+    # this length needs roundup, the chunk has one more segment, in other memory, for the roundup. (The previous
+    # rule reports a Write chunk of a Call that is no READ.)
     # Covers: V1-WRC-01 V1-WPD-04 V1-WPD-05 MEM-12 EXP-16 V2-CHK-17
     rule("room-for-result", (room_for_result(m) for m in calls()
                              if m.writes and m.type == MSG and read_arguments(m) is not None))

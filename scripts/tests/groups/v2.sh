@@ -75,13 +75,17 @@ copy_some() {
 	rm -f "$MNT/some"
 }
 
+# send_sizes: print the size of the messages that the client sends, for each of its connections
+send_sizes() { cat $DEBUG/client/* | awk '$1 == "inline_send" { print $2 }'; }
+send_sizes_are() { [ "$(send_sizes)" = "$1" ]; }
+
 # sends_inline <bytes> <command...>: run the command, and check that the client sends messages of this size
 sends_inline() {
-	local bytes=$1 found
+	local bytes=$1
 	shift
 	"$@"
-	found=$(field inline_send "$(echo $DEBUG/client/*)")
-	[ "$found" = "$bytes" ] || die "it sends messages of $found bytes"
+	# The connection of an earlier mount may still be shown for a moment.
+	until_true 20 send_sizes_are "$bytes" || die "it sends messages of $(send_sizes) bytes"
 }
 
 # Try all combinations of the highest versions of both ends. The lower of the two versions must be used, on the first

@@ -268,6 +268,13 @@ def case(which, name, *traced, vers=None):
 HONEST = 60             # seconds
 CONNECTIONS = "/sys/kernel/debug/rpcrdma/server"
 
+
+def values(path):
+    """The values in the debugfs file of a connection"""
+    with open(path, encoding="ascii") as f:
+        return dict(line.rstrip().split(" ", 1) for line in f)
+
+
 def do_honest():
     """Mount the server with the kernel's client, use the mount, and unmount. A misbehaving client must not
     prevent that."""

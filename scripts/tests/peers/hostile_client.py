@@ -15,7 +15,7 @@ import sys
 import time
 
 from caller import (ADDRESS, CONNECTIONS, DATA, EXPORT, LOOKUP, NFS, NULL, PLAIN, PORT, READ3, READDIRPLUS, WRITE3,
-                    case, counts, main, not_on_6_1, operations, results)
+                    case, counts, main, not_on_6_1, operations, results, values)
 from peer import (AUTH_ROOT, BAD_XDR, ERROR, INVAL_HTYPE, MSG, NOMSG, REPLY_RESOURCE, WRITE_RESOURCE, Conn,
                   Failure, Reader, counters, header, opaque, private, put, rpc_call, want, words)
 
@@ -1067,8 +1067,7 @@ def requests(b):
 
 def posted(name):
     """The number of Receives that the server has posted for the connection with this name in debugfs"""
-    with open(f"{CONNECTIONS}/{name}", encoding="ascii") as f:
-        return int(dict(line.rstrip().split(" ", 1) for line in f)["receives_posted"])
+    return int(values(f"{CONNECTIONS}/{name}")["receives_posted"])
 
 
 # The server answers so quickly that a whole window would pass even with too few Receives. So their number is checked,
@@ -1077,9 +1076,10 @@ def posted(name):
 def window(b):
     others = set(os.listdir(CONNECTIONS))
     c = b.connect(count=400)
-    name, = set(os.listdir(CONNECTIONS)) - others
     c.credit = 400
     results(c.nfs(READ3, read_args(b.file, 1)))
+    # The server makes the file before it takes a Call.
+    name, = set(os.listdir(CONNECTIONS)) - others
     many_credits(c)
     granted = first = c.nfs(NULL, b"").credit
     for _ in range(6):

@@ -19,7 +19,7 @@ import sys
 import time
 
 import proxy
-from caller import (ADDRESS, CONNECTIONS, EXPORT, NFS, NULL, PLAIN, PORT, Client, case, main)
+from caller import (ADDRESS, CONNECTIONS, EXPORT, NFS, NULL, PLAIN, PORT, Client, case, main, values)
 from hostile_client import nfsd_threads
 from hostile_v2 import SETTING, Client2
 from peer import (ARENA, PAGE, PARAMETERS, SEND, Conn, Segment, counters, get, put, rpc_call, settings, want,
@@ -91,8 +91,8 @@ class Besieger:
     def shown(self):
         """Returns the values that the server shows in debugfs for this connection, or {} if it has ended."""
         for path in glob.glob(f"{CONNECTIONS}/*:{self.port}-*"):
-            with contextlib.suppress(OSError), open(path, encoding="ascii") as f:
-                return dict(line.rstrip().split(" ", 1) for line in f)
+            with contextlib.suppress(OSError):
+                return values(path)
         return {}
 
     @property

@@ -16,7 +16,7 @@ import sys
 import time
 
 from caller import (DATA, NFS, NULL, PLAIN, READ3, READDIRPLUS, SETATTR3, WRITE3, Client, case, main, needs_knobs,
-                    not_on_6_1, results, root_handle)
+                    not_on_6_1, results, root_handle, values)
 from hostile_calls import leave
 from hostile_client import (PUTROOTFH, Session, answer_of, compound, delegation, fresh_names, op_lookup, op_read,
                             read_args, readdir_args, recall, write_args)
@@ -36,8 +36,7 @@ def connections():
     """The values of the server's connections in debugfs"""
     for path in glob.glob("/sys/kernel/debug/rpcrdma/server/*"):
         try:
-            with open(path, encoding="ascii") as f:
-                yield dict(line.rstrip().split(" ", 1) for line in f)
+            yield values(path)
         except OSError:
             pass  # a connection of an earlier case may have just gone
 
@@ -606,22 +605,29 @@ def all_at_once(b):
     c.works()
 
 
-# Messages beyond the credits use the Receives that are there for batches, until no Receive is left.
+# Messages beyond the credits use the Receives that are there for batches, until no Receive is left. A client that has
+# just connected has 2 credits. One that has used a file handle gets more. Its Calls wait for a frozen file system, so
+# that no Receive is posted again.
 @case("v2-flow", "a flood")       # Covers: V2-CRD-12
 def flood(b):
     rbsiz = 12288
+    floods(connect(b, count=500), lambda xid: connprop(xid, size(4096)))
     c = connect(b, size(rbsiz), count=500)
     c.credit = 400
-    want(len(c.nfs(READ3, read_args(b.file, 100)).data) > 100, "READ")
+    call = setattr_args(c.lookup(root_handle(ICE), "data"))
     open_window(c, rbsiz)
+    with frozen():
+        floods(c, lambda xid: c.header(xid, credit=400) + rpc_call(xid, NFS, 3, SETATTR3, call, AUTH_ROOT))
+    connect(b).works()
+
+
+def floods(c, message):
     seen = counters()["server_receives"] + 400
-    with slow("nfsd"):
-        for i in range(400):
-            c.conn.send(connprop(i, size(4096)))
+    for i in range(400):
+        c.conn.send(message(i))
     want(c.verbs.until(lambda: c.conn.lost or counters()["server_receives"] >= seen),
          "it is neither taken nor the connection lost")
     c.conn.close()
-    connect(b).works()
 
 
 # --- sizes --------------------------------------------------------------------
