@@ -490,15 +490,17 @@ direct_io() { dd if="$1" of="$2" bs=64k count=1 conv=notrunc "$3=direct" 2>/dev/
 SMALL_WRITES=noacl,wsize=16384
 crowd_io() { dd if=/dev/zero of=$MNT/short.many bs=1M count=1 oflag=direct conv=notrunc 2>/dev/null; }
 
-# frozen_short <pattern> <event> [<command>]: mount, and run the command. Then freeze the server's
+# frozen_short <pattern> <event> [<command...>]: mount, and run the command. Then freeze the server's
 # file system, and run crowd_io while allocations of matching functions fail. Because of the freeze,
 # no WRITE is answered before the event.
 frozen_short() {
+	local pattern=$1 event=$2
+	shift 2
 	ice_mount "vers=3,nolock,$SMALL_WRITES"
 	touch $MNT/short.many
-	"${3:-true}"
+	"${@:-true}"
 	freeze
-	RELIEF=thaw short 100 "$1" "$2" crowd_io
+	RELIEF=thaw short 100 "$pattern" "$event" crowd_io
 	umount $MNT
 }
 
@@ -523,13 +525,13 @@ case_starved-events() {
 	nfs_umount
 	# A mount begins with one slot, and a connection with regions for one RPC. While the
 	# server's file system is frozen, several WRITEs are outstanding, so the second WRITE must
-	# allocate a slot and regions. The tests of regions also need more credits, which the server
-	# grants only after some use, so crowd_io runs once before these tests.
+	# allocate a slot and regions. The tests of regions also need credits for more WRITEs than
+	# there are regions. The small WRITEs of credited() use no regions, so they create none.
 	on_server ice_up
 	trap 'starve_end 0; trace_end; thaw || true; umount -f $MNT || true; ice_down' EXIT
 	frozen_short '^xprt_rdma_req_alloc_slot$' xprt_rdma_no_slot
-	frozen_short '^xprt_rdma_frwr_map$' xprt_rdma_marshal_err crowd_io
-	frozen_short '^xprt_rdma_frwr_map$' xprt_rdma_mr_alloc_err crowd_io
+	frozen_short '^xprt_rdma_frwr_map$' xprt_rdma_marshal_err credited 16
+	frozen_short '^xprt_rdma_frwr_map$' xprt_rdma_mr_alloc_err credited 16
 	on_server ice_down
 	trap 'starve_end 0; trace_end' EXIT
 	nfs_mount 3 noacl
