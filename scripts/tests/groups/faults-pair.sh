@@ -274,15 +274,20 @@ keepalive() {
 	done
 }
 
+# netem [<setting>...]: from now on, do that to the packets that the client sends; without a setting, nothing. The
+# queueing discipline is never removed: if the connection manager sends a packet at that moment, rxe stops its queue
+# pair for good ("Faults of kernels" in compat.rst).
+netem() { tc qdisc replace dev eth0 root netem "$@"; }
+
 # silence: from now on, drop all packets that the client sends
 silence() {
-	tc qdisc add dev eth0 root netem loss 100% || skip "this kernel has no netem"
+	netem loss 100% || skip "this kernel has no netem"
 	trap silence_end EXIT
 }
 
 silence_end() {
 	trap - EXIT
-	tc qdisc del dev eth0 root
+	netem
 }
 
 # seen_at <end> <disconnects|probes|failures>: print how many connections that end has lost, or how many keepalive
@@ -477,7 +482,7 @@ late_completions_end() {
 	echo 0 >$DEBUG/device_max_mr_pages
 	echo 10 >/proc/sys/sunrpc/rdma_keepalive_time
 	echo 1 >/proc/sys/sunrpc/rdma_rtx
-	tc qdisc del dev eth0 root || true
+	netem || true
 	thaw || true
 	umount -f $MNT || true
 	on_server ice_down
@@ -496,7 +501,7 @@ case_late-completions() {
 	# connection in debugfs.
 	until_true 60 nobody_shown || die "connections are left: $(shown client) of the client, $(shown server) of the server"
 	on_server ice_up
-	tc qdisc add dev eth0 root netem delay 50ms || skip "this kernel has no netem"
+	netem delay 50ms || skip "this kernel has no netem"
 	trap late_completions_end EXIT
 	echo 0 >/proc/sys/sunrpc/rdma_keepalive_time
 	echo 0 >/proc/sys/sunrpc/rdma_rtx
