@@ -274,9 +274,9 @@ keepalive() {
 	done
 }
 
-# netem [<setting>...]: from now on, do that to the packets that the client sends; without a setting, nothing. The
-# queueing discipline is never removed: if the connection manager sends a packet at that moment, rxe stops its queue
-# pair for good ("Faults of kernels" in compat.rst).
+# netem [<setting>...]: from now on, apply these settings of netem to the packets that the client sends. Without a
+# setting, nothing is done to them. netem stays in place: rxe may stop the queue pair of the connection manager if that
+# sends a packet while tc removes netem ("Faults of kernels" in compat.rst).
 netem() { tc qdisc replace dev eth0 root netem "$@"; }
 
 # silence: from now on, drop all packets that the client sends
