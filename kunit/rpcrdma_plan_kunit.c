@@ -1097,22 +1097,6 @@ static void rpcrdma_plan_foreign_fails(struct kunit *test)
 	}
 }
 
-/* The inline part of a Reply must not be stored in foreign pages. So inline bytes may follow the
- * item only if the item fills the pages.
- *
- * Covers: G-44
- */
-static void rpcrdma_plan_foreign_placed(struct kunit *test)
-{
-	KUNIT_EXPECT_FALSE(test, rpcrdma_plan_touches_pages(4096, 4096, 0));
-	KUNIT_EXPECT_FALSE(test, rpcrdma_plan_touches_pages(4096, 4096, 8));
-	KUNIT_EXPECT_FALSE(test, rpcrdma_plan_touches_pages(4095, 4096, 8));
-	KUNIT_EXPECT_TRUE(test, rpcrdma_plan_touches_pages(4096, 4092, 4));
-	KUNIT_EXPECT_TRUE(test, rpcrdma_plan_touches_pages(4096, 0, 4096));
-	KUNIT_EXPECT_FALSE(test, rpcrdma_plan_touches_pages(4096, 0, 0));
-	KUNIT_EXPECT_FALSE(test, rpcrdma_plan_touches_pages(0, 0, 100));
-}
-
 static struct kunit_case rpcrdma_plan_kunit_cases[] = {
 	KUNIT_CASE(rpcrdma_plan_grid),
 	KUNIT_CASE_PARAM(rpcrdma_plan_examples, rpcrdma_plan_gen_params),
@@ -1127,7 +1111,6 @@ static struct kunit_case rpcrdma_plan_kunit_cases[] = {
 	KUNIT_CASE(rpcrdma_plan_gathers),
 	KUNIT_CASE(rpcrdma_plan_foreign),
 	KUNIT_CASE(rpcrdma_plan_foreign_fails),
-	KUNIT_CASE(rpcrdma_plan_foreign_placed),
 	{}
 };
 

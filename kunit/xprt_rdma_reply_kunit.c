@@ -71,54 +71,106 @@ static void xprt_rdma_reply_set_up(struct xprt_rdma_reply_fixture *fx,
 	req->rr_reply_written = written;
 }
 
+/* Nothing was copied to the pages or the tail. */
+static void
+xprt_rdma_reply_expect_untouched(struct kunit *test,
+				 const struct xprt_rdma_reply_fixture *fx)
+{
+	KUNIT_EXPECT_PTR_EQ(test, memchr_inv(page_address(fx->rf_page), 0xbd,
+					     PAGE_SIZE), NULL);
+	KUNIT_EXPECT_PTR_EQ(test, memchr_inv(fx->rf_tail, 0,
+					     sizeof(fx->rf_tail)), NULL);
+}
+
+/* sunrpc takes buflen for the room in the buffer. In both copies of the buffer, it must be the sum
+ * of the parts.
+ */
+static void xprt_rdma_reply_expect_room(struct kunit *test,
+					const struct xprt_rdma_reply_fixture *fx,
+					u32 head, u32 pages)
+{
+	const struct rpc_rqst *rqst = &fx->rf_req.rr_slot;
+
+	KUNIT_EXPECT_EQ(test, rqst->rq_rcv_buf.head[0].iov_len, head);
+	KUNIT_EXPECT_EQ(test, rqst->rq_rcv_buf.page_len, pages);
+	KUNIT_EXPECT_EQ(test, rqst->rq_rcv_buf.buflen,
+			head + pages + XPRT_RDMA_KUNIT_REST);
+	KUNIT_EXPECT_EQ(test, rqst->rq_private_buf.head[0].iov_len, head);
+	KUNIT_EXPECT_EQ(test, rqst->rq_private_buf.page_len, pages);
+	KUNIT_EXPECT_EQ(test, rqst->rq_private_buf.buflen,
+			head + pages + XPRT_RDMA_KUNIT_REST);
+}
+
 /*
- * The server may write all, some or none of the roundup of an item. In all cases, the rest of the
- * Reply is copied to the place behind the roundup.
+ * The server may write all, some or none of the roundup of an item, to the chunk or inline. In all
+ * cases, the length of the Reply counts the roundup, and nothing is copied behind the head.
  *
  * Covers: V1-WPD-06 V1-WPD-07
  */
 static void xprt_rdma_reply_counts_roundup(struct kunit *test)
 {
 	struct xprt_rdma_reply_fixture *fx;
-	const u8 *page;
-	u32 written;
+	u32 written, pad;
 
 	fx = xprt_rdma_reply_make(test);
-	page = page_address(fx->rf_page);
-
-	for (written = 5; written <= XPRT_RDMA_KUNIT_ITEM; written++) {
-		xprt_rdma_reply_set_up(fx, written);
-		KUNIT_EXPECT_EQ(test,
-				xprt_rdma_reply_place(&fx->rf_xr, &fx->rf_req),
-				XPRT_RDMA_KUNIT_HEAD + XPRT_RDMA_KUNIT_ITEM +
-				XPRT_RDMA_KUNIT_REST);
-		KUNIT_EXPECT_MEMEQ(test, fx->rf_head, fx->rf_message + 40,
-				   XPRT_RDMA_KUNIT_HEAD);
-		KUNIT_EXPECT_MEMEQ(test, fx->rf_tail, fx->rf_message + 64,
-				   XPRT_RDMA_KUNIT_REST);
-		KUNIT_EXPECT_PTR_EQ(test, memchr_inv(page, 0xbd, PAGE_SIZE),
-				    NULL);
+	for (written = 1; written <= XPRT_RDMA_KUNIT_ITEM; written++) {
+		for (pad = 0; pad < XDR_UNIT; pad++) {
+			xprt_rdma_reply_set_up(fx, written);
+			rpcrdma_msg_set_body(fx->rf_req.rr_msg, 40,
+					     XPRT_RDMA_KUNIT_HEAD + pad);
+			KUNIT_EXPECT_EQ(test,
+					xprt_rdma_reply_place(&fx->rf_xr,
+							      &fx->rf_req),
+					XPRT_RDMA_KUNIT_HEAD +
+					round_up(written, XDR_UNIT));
+			KUNIT_EXPECT_MEMEQ(test, fx->rf_head,
+					   fx->rf_message + 40,
+					   XPRT_RDMA_KUNIT_HEAD);
+			xprt_rdma_reply_expect_untouched(test, fx);
+			xprt_rdma_reply_expect_room(test, fx,
+						    XPRT_RDMA_KUNIT_HEAD,
+						    XPRT_RDMA_KUNIT_ITEM);
+		}
 	}
-
-	/* If the item and its roundup do not fill the pages for the item, the rest of the Reply
-	 * begins in these pages, and goes on in the tail
-	 */
-	xprt_rdma_reply_set_up(fx, 1);
-	KUNIT_EXPECT_EQ(test, xprt_rdma_reply_place(&fx->rf_xr, &fx->rf_req),
-			XPRT_RDMA_KUNIT_HEAD + 4 + XPRT_RDMA_KUNIT_REST);
-	KUNIT_EXPECT_MEMEQ(test, page + 4, fx->rf_message + 64, 4);
-	KUNIT_EXPECT_MEMEQ(test, fx->rf_tail, fx->rf_message + 68,
-			   XPRT_RDMA_KUNIT_REST - 4);
 
 	/* The item is one byte longer than its room */
 	xprt_rdma_reply_set_up(fx, XPRT_RDMA_KUNIT_ITEM + 1);
+	rpcrdma_msg_set_body(fx->rf_req.rr_msg, 40, XPRT_RDMA_KUNIT_HEAD);
 	KUNIT_EXPECT_EQ(test, xprt_rdma_reply_place(&fx->rf_xr, &fx->rf_req),
 			-EIO);
 	__free_page(fx->rf_page);
 }
 
+/* The upper layer has estimated the length of the head. If the head is shorter, it is cut where the
+ * item begins. If it is longer, its rest must not be copied behind the item, where the upper layer
+ * would take data of the item for this rest.
+ */
+static void xprt_rdma_reply_head_differs(struct kunit *test)
+{
+	struct xprt_rdma_reply_fixture *fx;
+	u32 head;
+	int rc;
+
+	fx = xprt_rdma_reply_make(test);
+	for (head = 0; head <= XPRT_RDMA_KUNIT_HEAD + XPRT_RDMA_KUNIT_REST;
+	     head += XDR_UNIT) {
+		xprt_rdma_reply_set_up(fx, XPRT_RDMA_KUNIT_ITEM);
+		rpcrdma_msg_set_body(fx->rf_req.rr_msg, 40, head);
+		rc = xprt_rdma_reply_place(&fx->rf_xr, &fx->rf_req);
+		xprt_rdma_reply_expect_untouched(test, fx);
+		if (head > XPRT_RDMA_KUNIT_HEAD) {
+			KUNIT_EXPECT_EQ(test, rc, -EIO);
+			continue;
+		}
+		KUNIT_EXPECT_EQ(test, rc, head + XPRT_RDMA_KUNIT_ITEM);
+		xprt_rdma_reply_expect_room(test, fx, head,
+					    XPRT_RDMA_KUNIT_ITEM);
+	}
+	__free_page(fx->rf_page);
+}
+
 /* A Reply that came in two Receives is copied in the same way as a Reply in one Receive,
- * wherever it is divided.
+ * wherever it is divided. It fills head, pages and tail.
  */
 static void xprt_rdma_reply_in_two_receives(struct kunit *test)
 {
@@ -131,9 +183,10 @@ static void xprt_rdma_reply_in_two_receives(struct kunit *test)
 	msg = &fx->rf_recv.rv_msg;
 	more = &fx->rf_more.rv_msg;
 
-	len = XPRT_RDMA_KUNIT_HEAD + XPRT_RDMA_KUNIT_REST;
+	len = XPRT_RDMA_KUNIT_HEAD + XPRT_RDMA_KUNIT_ITEM +
+	      XPRT_RDMA_KUNIT_REST;
 	for (cut = 0; cut <= len; cut++) {
-		xprt_rdma_reply_set_up(fx, XPRT_RDMA_KUNIT_ITEM);
+		xprt_rdma_reply_set_up(fx, 0);
 		/* The buffers of both Receives are in rf_message. The first part of the body ends
 		 * at offset 40 + cut. The second part begins there, at offset 36 + cut of a buffer
 		 * that begins 4 bytes later
@@ -146,10 +199,12 @@ static void xprt_rdma_reply_in_two_receives(struct kunit *test)
 		msg->mi_more_body = len - cut;
 
 		rc = xprt_rdma_reply_place(&fx->rf_xr, &fx->rf_req);
-		KUNIT_EXPECT_EQ(test, rc, XPRT_RDMA_KUNIT_ITEM + len);
+		KUNIT_EXPECT_EQ(test, rc, len);
 		KUNIT_EXPECT_MEMEQ(test, fx->rf_head, fx->rf_message + 40,
 				   XPRT_RDMA_KUNIT_HEAD);
-		KUNIT_EXPECT_MEMEQ(test, fx->rf_tail, fx->rf_message + 64,
+		KUNIT_EXPECT_MEMEQ(test, page_address(fx->rf_page),
+				   fx->rf_message + 64, XPRT_RDMA_KUNIT_ITEM);
+		KUNIT_EXPECT_MEMEQ(test, fx->rf_tail, fx->rf_message + 72,
 				   XPRT_RDMA_KUNIT_REST);
 	}
 	__free_page(fx->rf_page);
@@ -216,53 +271,46 @@ static void xprt_rdma_reply_frees_receives(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, extra->ex_credits, 3);
 }
 
-/* A server was offered a Write chunk for foreign pages (plan.h). If the item that it writes, with
- * roundup, does not fill these pages, no inline bytes may follow the item, because they would be
- * copied to the pages.
+/* A server was offered a Write chunk for foreign pages (plan.h). It may reply inline nevertheless. No
+ * inline bytes are copied to the pages.
  *
  * Covers: G-44
  */
 static void xprt_rdma_reply_spares_foreign(struct kunit *test)
 {
 	struct xprt_rdma_reply_fixture *fx;
-	const u8 *page;
 	u32 written;
 	int rc;
 
 	fx = xprt_rdma_reply_make(test);
-	page = page_address(fx->rf_page);
 	fx->rf_req.rr_foreign = true;
 	fx->rf_req.rr_plan.pl_reply = RPCRDMA_REPLY_WRITE;
 
 	for (written = 0; written <= XPRT_RDMA_KUNIT_ITEM; written++) {
 		xprt_rdma_reply_set_up(fx, written);
 		rc = xprt_rdma_reply_place(&fx->rf_xr, &fx->rf_req);
-		if (written <= XPRT_RDMA_KUNIT_ITEM - XDR_UNIT)
-			KUNIT_EXPECT_EQ(test, rc, -EIO);
-		else
-			KUNIT_EXPECT_GT(test, rc, 0);
-		KUNIT_EXPECT_PTR_EQ(test, memchr_inv(page, 0xbd, PAGE_SIZE),
-				    NULL);
+		KUNIT_EXPECT_EQ(test, rc, -EIO);
+		xprt_rdma_reply_expect_untouched(test, fx);
 
-		/* Nothing follows the item. */
+		/* All inline bytes are in the head. */
 		xprt_rdma_reply_set_up(fx, written);
 		rpcrdma_msg_set_body(fx->rf_req.rr_msg, 40,
 				     XPRT_RDMA_KUNIT_HEAD);
 		KUNIT_EXPECT_GT(test, xprt_rdma_reply_place(&fx->rf_xr,
 							    &fx->rf_req), 0);
-		KUNIT_EXPECT_PTR_EQ(test, memchr_inv(page, 0xbd, PAGE_SIZE),
-				    NULL);
+		xprt_rdma_reply_expect_untouched(test, fx);
 		/* If nothing was written, page_len is set to 0: the item may be inline, in the
 		 * head, and the upper layer must not move it to the pages.
 		 */
-		KUNIT_EXPECT_EQ(test, !fx->rf_req.rr_slot.rq_rcv_buf.page_len,
-				!written);
+		xprt_rdma_reply_expect_room(test, fx, XPRT_RDMA_KUNIT_HEAD,
+					    written ? XPRT_RDMA_KUNIT_ITEM : 0);
 	}
 	__free_page(fx->rf_page);
 }
 
 static struct kunit_case xprt_rdma_reply_cases[] = {
 	KUNIT_CASE(xprt_rdma_reply_counts_roundup),
+	KUNIT_CASE(xprt_rdma_reply_head_differs),
 	KUNIT_CASE(xprt_rdma_reply_in_two_receives),
 	KUNIT_CASE(xprt_rdma_reply_lost_is_awaited),
 	KUNIT_CASE(xprt_rdma_reply_frees_receives),

@@ -193,23 +193,6 @@ static inline bool rpcrdma_plan_touches_reply(const struct rpcrdma_plan *plan)
 }
 
 /**
- * rpcrdma_plan_touches_pages - does the inline part of a Reply reach the pages for its item?
- * @page_len: number of bytes that the pages have
- * @written: number of bytes that the server has written to the Write chunk, with roundup
- * @rest: number of inline bytes after the head, which follow the written bytes
- *
- * A server that has been offered a Write chunk may have put the item inline nevertheless.
- *
- * Context: any.
- * Return: true if it does, so that the Reply must not be accepted when the pages are foreign.
- */
-static inline bool rpcrdma_plan_touches_pages(u32 page_len, u32 written,
-					      u32 rest)
-{
-	return rest && written < page_len;
-}
-
-/**
  * enum rpcrdma_answer_form - how a responder's Reply travels
  * @RPCRDMA_ANSWER_INLINE: as RDMA_MSG, with an inline body
  * @RPCRDMA_ANSWER_GROUP: as a group (rtx.h); possible only if the Call was a group

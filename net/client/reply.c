@@ -43,45 +43,49 @@
 #include "trace.h"
 #include "xprt_rdma.h"
 
-/* Shortens the head of the receive buffer to @len bytes. Called if an item came by RDMA into
- * the pages: the item must follow the head without a gap, but the upper layer could only
- * estimate the length of the head, and may have made it too long.
+/* Lowers the lengths of head and pages in @buf. sunrpc takes buflen for the room that is left, and
+ * moves data within it, so buflen is lowered as well.
  */
-static void xprt_rdma_reply_trim_head(struct rpc_rqst *rqst, u32 len)
+static void xprt_rdma_reply_shorten_buf(struct xdr_buf *buf, u32 head,
+					u32 pages)
 {
-	if (rqst->rq_rcv_buf.head[0].iov_len <= len)
-		return;
-	rqst->rq_rcv_buf.head[0].iov_len = len;
-	rqst->rq_private_buf.head[0].iov_len = len;
+	buf->head[0].iov_len = head;
+	buf->page_len = pages;
+	buf->buflen = head + pages + buf->tail[0].iov_len;
+}
+
+static void xprt_rdma_reply_shorten(struct rpc_rqst *rqst, u32 head, u32 pages)
+{
+	xprt_rdma_reply_shorten_buf(&rqst->rq_rcv_buf, head, pages);
+	xprt_rdma_reply_shorten_buf(&rqst->rq_private_buf, head, pages);
 }
 
 /* Like xprt_rdma_reply_place_rest(), for a body in several pieces. It is not inlined, so that
- * the common case in xprt_rdma_reply_place() has more registers.
+ * the common case in xprt_rdma_reply_place_inline() has more registers.
  */
 static noinline int
-xprt_rdma_reply_place_pieces(const struct rpcrdma_msg_in *msg, u32 from,
-			     struct xdr_buf *buf, u32 to, u32 len)
+xprt_rdma_reply_place_pieces(const struct rpcrdma_msg_in *msg,
+			     struct xdr_buf *buf, u32 from, u32 len)
 {
 	struct rpcrdma_msg_piece piece;
 
 	for (rpcrdma_msg_piece_first(msg, from, len, &piece); piece.mp_len;
 	     rpcrdma_msg_piece_next(&piece)) {
-		if (write_bytes_to_xdr_buf(buf, to, piece.mp_data,
+		if (write_bytes_to_xdr_buf(buf, from, piece.mp_data,
 					   piece.mp_len))
 			return -EIO;
-		to += piece.mp_len;
+		from += piece.mp_len;
 	}
 	return 0;
 }
 
-/* Copies @len bytes of the body, beginning at offset @from, to offset @to of @buf. */
+/* Copies @len bytes of the body, beginning at offset @from, to the same offset of @buf. */
 static int xprt_rdma_reply_place_rest(const struct rpcrdma_msg_in *msg,
-				      u32 from, struct xdr_buf *buf, u32 to,
-				      u32 len)
+				      struct xdr_buf *buf, u32 from, u32 len)
 {
 	if (unlikely(!rpcrdma_msg_is_flat(msg)))
-		return xprt_rdma_reply_place_pieces(msg, from, buf, to, len);
-	return write_bytes_to_xdr_buf(buf, to, rpcrdma_msg_body(msg) + from,
+		return xprt_rdma_reply_place_pieces(msg, buf, from, len);
+	return write_bytes_to_xdr_buf(buf, from, rpcrdma_msg_body(msg) + from,
 				      len);
 }
 
@@ -94,26 +98,51 @@ static bool xprt_rdma_reply_is_foreign(const struct xprt_rdma_req *req)
 	       (req->rr_foreign || xprt_rdma_foreign_has(rcv));
 }
 
-/* Hides foreign pages to which the server has written nothing. The server may have sent a short
- * item inline, for which the head has room. If the upper layer saw the pages, it would move the
- * item to them.
+/* Copies the inline part of a Reply whose item came by RDMA, and is in the pages. The item must
+ * follow the head without a gap, so the head is shortened if the upper layer has estimated more. If
+ * the head is longer than estimated, its rest has no place in front of the item, and the RPC must
+ * fail: behind the item, the upper layer would take it for something else. In the Replies that
+ * Linux decodes, only roundup follows an item, and sunrpc does not need the roundup.
  */
-static void xprt_rdma_reply_hide_pages(struct rpc_rqst *rqst)
+static int xprt_rdma_reply_place_head(struct xprt_rdma_req *req, u32 item)
 {
-	rqst->rq_rcv_buf.page_len = 0;
-	rqst->rq_private_buf.page_len = 0;
+	const struct xdr_buf *buf = &req->rr_slot.rq_rcv_buf;
+	const struct rpcrdma_msg_in *msg = req->rr_msg;
+	u32 len = round_down(rpcrdma_msg_body_len(msg), XDR_UNIT);
+
+	if (len > buf->head[0].iov_len || item > xdr_align_size(buf->page_len))
+		return -EIO;
+	rpcrdma_msg_copy(msg, 0, buf->head[0].iov_base, len);
+	xprt_rdma_reply_shorten(&req->rr_slot, len, buf->page_len);
+	return len + item;
 }
 
-/* Would copying @rest inline bytes, which follow an item of @item bytes, access foreign pages
- * (plan.h)? If the plan has no Write chunk, the RPC has no foreign pages for its Reply.
- */
-static bool xprt_rdma_reply_touches(const struct xprt_rdma_req *req, u32 item,
-				    u32 rest)
+/* Copies a Reply that is inline as a whole. */
+static int xprt_rdma_reply_place_inline(struct xprt_rdma *xr,
+					struct xprt_rdma_req *req)
 {
-	const struct xdr_buf *rcv = &req->rr_slot.rq_rcv_buf;
+	struct xdr_buf buf = req->rr_slot.rq_rcv_buf;
+	const struct rpcrdma_msg_in *msg = req->rr_msg;
+	u32 len = rpcrdma_msg_body_len(msg);
+	u32 head = min_t(u32, buf.head[0].iov_len, len);
+	bool foreign = xprt_rdma_reply_is_foreign(req);
 
-	return rpcrdma_plan_touches_pages(rcv->page_len, item, rest) &&
-	       xprt_rdma_reply_is_foreign(req);
+	buf.len = buf.head[0].iov_len + buf.page_len + buf.tail[0].iov_len;
+	if (len > xdr_align_size(buf.len))
+		return -EIO;
+	if (unlikely(foreign && len > head))
+		return xprt_rdma_foreign_error();
+	rpcrdma_msg_copy(msg, 0, buf.head[0].iov_base, head);
+	if (len > head &&
+	    xprt_rdma_reply_place_rest(msg, &buf, head, len - head))
+		return -EIO;
+	/* The server may have sent a short item inline, for which the head has room. If the
+	 * upper layer saw foreign pages, it would move the item to them.
+	 */
+	if (unlikely(foreign))
+		xprt_rdma_reply_shorten(&req->rr_slot, buf.head[0].iov_len, 0);
+	xr->xr_stats.cs_fixup += len - head;
+	return len;
 }
 
 /**
@@ -121,41 +150,23 @@ static bool xprt_rdma_reply_touches(const struct xprt_rdma_req *req, u32 item,
  * @xr: transport
  * @req: slot; rr_msg is the Reply, and rr_reply_written was set when the Reply was checked
  *
- * The Reply fills head, pages and tail without a gap. An item that came by RDMA is
- * already in the pages. The inline part that belongs after the item is placed after the
- * item's roundup, whether the server has written the roundup or not (RFC 8166 3.4.6.2).
+ * The Reply fills head, pages and tail without a gap. An item that came by RDMA is already in
+ * the pages, and counts with its roundup, whether the server has written the roundup or not
+ * (RFC 8166 3.4.6.2).
  *
  * Context: any.
- * Return: length of the Reply in bytes; or %-EIO if it does not fit, or would be copied to
- *	foreign pages.
+ * Return: length of the Reply in bytes; or %-EIO if it does not fit, if more than roundup
+ *	follows an item that came by RDMA, or if bytes would be copied to foreign pages.
  */
 VISIBLE_IF_KUNIT int xprt_rdma_reply_place(struct xprt_rdma *xr,
 					   struct xprt_rdma_req *req)
 {
-	struct xdr_buf buf = req->rr_slot.rq_rcv_buf;
-	const struct rpcrdma_msg_in *msg = req->rr_msg;
-	u32 len = rpcrdma_msg_body_len(msg);
-	u32 head = min_t(u32, buf.head[0].iov_len, len);
-	u32 rest = len - head;
 	u32 item = xdr_align_size(req->rr_reply_written);
 
-	buf.len = buf.head[0].iov_len + buf.page_len + buf.tail[0].iov_len;
-	if (head + item + rest > xdr_align_size(buf.len))
-		return -EIO;
-	if (unlikely(xprt_rdma_reply_touches(req, item, rest)))
-		return xprt_rdma_foreign_error();
-	rpcrdma_msg_copy(msg, 0, buf.head[0].iov_base, head);
-	if (rest &&
-	    xprt_rdma_reply_place_rest(msg, head, &buf, head + item, rest))
-		return -EIO;
-	if (item)
-		xprt_rdma_reply_trim_head(&req->rr_slot, head);
-	else if (unlikely(xprt_rdma_reply_is_foreign(req)))
-		xprt_rdma_reply_hide_pages(&req->rr_slot);
-
-	xr->xr_stats.cs_fixup += rest;
+	if (!item)
+		return xprt_rdma_reply_place_inline(xr, req);
 	xr->xr_stats.cs_bytes_in += req->rr_reply_written;
-	return head + item + rest;
+	return xprt_rdma_reply_place_head(req, item);
 }
 EXPORT_SYMBOL_IF_KUNIT(xprt_rdma_reply_place);
 

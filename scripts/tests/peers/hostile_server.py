@@ -356,6 +356,19 @@ def roundup(s):
     s.kept()
 
 
+# The client estimates how long the part before the data is. Here the verifier is longer than in earlier Replies.
+@case("memory", "a head that is longer than expected", vers=BOTH)      # Covers: ULB-18
+def long_head(s):
+    op = s.user(do_read, 8192)
+    call = s.next(READ3)
+    body, writes = call.reduce(call.forward())
+    call.send(body[:12] + words(2, 64) + bytes(64) + body[20:], writes=writes)
+    s.fails(op, call.xid)
+    want(s.counted("client_bad_replies") == 1, "it is not counted")
+    s.works()
+    s.kept()
+
+
 @case("memory", "a Write after the Reply", "xprt_rdma_fence", vers=BOTH)  # Covers: MEM-03 V1-RDC-12
 def late_write(s):
     op = s.user(do_read, 8192)
