@@ -180,18 +180,19 @@ static int xprt_rdma_foreign_ask(struct xprt_rdma_mr *mr, int n)
 {
 	const struct nvfs_dma_rw_ops *ops = xprt_rdma_foreign_ops;
 	struct ib_device *device = mr->mr_ib->device;
+	struct scatterlist *sg;
 	int i;
 
 	if (!ib_uses_virt_dma(device) || ops->nv_features & NVFS_FEATURE_NO_DMA)
-		return ops->nv_dma_map_sg_attrs(device->dma_device, mr->mr_sg,
-						n, mr->mr_dir,
+		return ops->nv_dma_map_sg_attrs(device->dma_device,
+						mr->mr_pages.sgl, n, mr->mr_dir,
 						DMA_ATTR_NO_WARN);
 	/* The provider has no struct device for DMA, but nv_dma_map_sg_attrs() would use one. So
 	 * do not call it. If a page belongs to a GPU, the region cannot be mapped; otherwise, it is
 	 * mapped as usual.
 	 */
-	for (i = 0; i < n; i++)
-		if (ops->nv_is_gpu_page(sg_page(&mr->mr_sg[i])))
+	for_each_sg(mr->mr_pages.sgl, sg, n, i)
+		if (ops->nv_is_gpu_page(sg_page(sg)))
 			return NVFS_MAP_ERROR;
 	return NVFS_MAP_NOT_GPU;
 }
@@ -231,7 +232,7 @@ int xprt_rdma_foreign_try_map(struct xprt_rdma_mr *mr, int n)
 void xprt_rdma_foreign_unmap(struct xprt_rdma_mr *mr)
 {
 	xprt_rdma_foreign_ops->nv_dma_unmap_sg(mr->mr_ib->device->dma_device,
-					       mr->mr_sg, mr->mr_nents,
+					       mr->mr_pages.sgl, mr->mr_nents,
 					       mr->mr_dir);
 	mr->mr_foreign = false;
 	xprt_rdma_foreign_end();
@@ -247,10 +248,11 @@ void xprt_rdma_foreign_unmap(struct xprt_rdma_mr *mr)
  */
 bool xprt_rdma_foreign_is_p2pdma(const struct xprt_rdma_mr *mr, int n)
 {
+	struct scatterlist *sg;
 	int i;
 
-	for (i = 0; i < n; i++)
-		if (is_pci_p2pdma_page(sg_page(&mr->mr_sg[i])))
+	for_each_sg(mr->mr_pages.sgl, sg, n, i)
+		if (is_pci_p2pdma_page(sg_page(sg)))
 			return true;
 	return false;
 }

@@ -105,7 +105,7 @@ static void xprt_rdma_frwr_mr_destroy(struct xprt_rdma_mr *mr)
 {
 	if (mr->mr_ib)
 		ib_dereg_mr(mr->mr_ib);
-	kfree(mr->mr_sg);
+	sg_free_table(&mr->mr_pages);
 	kfree(mr);
 }
 
@@ -124,10 +124,9 @@ static struct xprt_rdma_mr *xprt_rdma_frwr_mr_create(struct xprt_rdma *xr,
 	mr->mr_xprt = xr;
 	mr->mr_cid = rpcrdma_conn_cid(conn);
 	mr->mr_cqe.done = xprt_rdma_frwr_wc_done;
-	mr->mr_sg = kcalloc(pages, sizeof(*mr->mr_sg), gfp);
-	if (!mr->mr_sg)
+	/* The table is chained, so no allocation takes more than a page. */
+	if (sg_alloc_table(&mr->mr_pages, pages, gfp))
 		goto out_destroy;
-	sg_init_table(mr->mr_sg, pages);
 
 	/* ib_alloc_mr() takes no GFP flags, but the provider must not wait for memory
 	 * either. With PF_MEMALLOC its allocations do not wait, but may use the kernel's
@@ -215,17 +214,19 @@ int xprt_rdma_frwr_reserve(struct xprt_rdma *xr)
  */
 void xprt_rdma_frwr_mr_unmap(struct xprt_rdma_mr *mr)
 {
+	struct scatterlist *sg;
+
 	if (!mr->mr_nents)
 		return;
 	trace_xprt_rdma_mr_unmap(mr, NULL);
 	if (unlikely(mr->mr_foreign))
 		xprt_rdma_foreign_unmap(mr);
 	else
-		ib_dma_unmap_sg(mr->mr_ib->device, mr->mr_sg, mr->mr_nents,
-				mr->mr_dir);
+		ib_dma_unmap_sg(mr->mr_ib->device, mr->mr_pages.sgl,
+				mr->mr_nents, mr->mr_dir);
 	mr->mr_nents = 0;
-	for (; mr->mr_hold_from < mr->mr_hold_to; mr->mr_hold_from++)
-		put_page(sg_page(&mr->mr_sg[mr->mr_hold_from]));
+	for (sg = mr->mr_held; mr->mr_nheld; mr->mr_nheld--, sg = sg_next(sg))
+		put_page(sg_page(sg));
 }
 
 /* Takes references to pages that RPCSEC_GSS has allocated for an encrypted Call. RPCSEC_GSS
@@ -234,10 +235,11 @@ void xprt_rdma_frwr_mr_unmap(struct xprt_rdma_mr *mr)
  */
 static void xprt_rdma_frwr_hold(struct xprt_rdma_mr *mr)
 {
+	struct scatterlist *sg;
 	int i;
 
-	for (i = mr->mr_hold_from; i < mr->mr_hold_to; i++)
-		get_page(sg_page(&mr->mr_sg[i]));
+	for_each_sg(mr->mr_held, sg, mr->mr_nheld, i)
+		get_page(sg_page(sg));
 }
 
 /* Can @sg follow @prev in the same region? Unless the device allows gaps (dc_sg_gaps), a region
@@ -256,24 +258,23 @@ static bool xprt_rdma_frwr_fits(const struct xprt_rdma *xr,
 static int xprt_rdma_frwr_fill(struct xprt_rdma *xr, struct xprt_rdma_mr *mr,
 			       struct xprt_rdma_pieces *w)
 {
-	int n = 0;
+	struct scatterlist *sg, *prev = NULL;
+	int n;
 
-	mr->mr_hold_from = 0;
-	mr->mr_hold_to = 0;
-	while (n < xr->xr_sizes.cz_mr_pages &&
-	       xprt_rdma_pieces_peek(w, &mr->mr_sg[n])) {
-		if (n && !xprt_rdma_frwr_fits(xr, &mr->mr_sg[n - 1],
-					      &mr->mr_sg[n]))
+	mr->mr_held = NULL;
+	mr->mr_nheld = 0;
+	for_each_sg(mr->mr_pages.sgl, sg, xr->xr_sizes.cz_mr_pages, n) {
+		if (!xprt_rdma_pieces_peek(w, sg) ||
+		    (prev && !xprt_rdma_frwr_fits(xr, prev, sg)))
 			break;
 		/* If the Call is encrypted, xprt_rdma_frwr_hold() takes references to all
 		 * its pages except those of the head, which belong to the slot. RPCSEC_GSS
 		 * has allocated the other pages, even that of the tail.
 		 */
-		if (w->ps_stage == 0)
-			mr->mr_hold_from = n + 1;
-		mr->mr_hold_to = n + 1;
-		w->ps_off += mr->mr_sg[n].length;
-		n++;
+		if (w->ps_stage > 0 && !mr->mr_nheld++)
+			mr->mr_held = sg;
+		w->ps_off += sg->length;
+		prev = sg;
 	}
 	return n;
 }
@@ -291,7 +292,8 @@ static int xprt_rdma_frwr_map_sg(struct xprt_rdma_mr *mr, int n)
 	if (!mr->mr_xprt->xr_conn.cn_caps.dc_p2pdma &&
 	    xprt_rdma_foreign_is_p2pdma(mr, n))
 		return xprt_rdma_foreign_error();
-	nents = ib_dma_map_sg(mr->mr_ib->device, mr->mr_sg, n, mr->mr_dir);
+	nents = ib_dma_map_sg(mr->mr_ib->device, mr->mr_pages.sgl, n,
+			      mr->mr_dir);
 	if (likely(nents))
 		return nents;
 	/* Even with dc_p2pdma, mapping fails if the device has no PCI path to P2PDMA pages. */
@@ -312,13 +314,14 @@ static int xprt_rdma_frwr_register(struct xprt_rdma_mr *mr, int n, u32 xid,
 
 	mr->mr_dir = remote_write ? DMA_FROM_DEVICE : DMA_TO_DEVICE;
 	if (!hold)
-		mr->mr_hold_to = mr->mr_hold_from;
+		mr->mr_nheld = 0;
 	nents = xprt_rdma_frwr_map_sg(mr, n);
 	if (nents < 0)
 		return nents;
 	mr->mr_nents = n;
 	xprt_rdma_frwr_hold(mr);
-	if (ib_map_mr_sg(mr->mr_ib, mr->mr_sg, nents, NULL, PAGE_SIZE) != nents)
+	if (ib_map_mr_sg(mr->mr_ib, mr->mr_pages.sgl, nents, NULL,
+			 PAGE_SIZE) != nents)
 		return -EIO;
 
 	mr->mr_ib->iova = (u64)xid << 32 | offset_in_page(mr->mr_ib->iova);

@@ -105,11 +105,11 @@ struct xprt_rdma_req;
  * @mr_xprt: transport
  * @mr_cid: completion ID
  * @mr_ib: the verbs object
- * @mr_sg: the mapped pages, an array of cz_mr_pages entries
- * @mr_nents: number of entries of @mr_sg in use; 0 if nothing is DMA-mapped
- * @mr_hold_from: index of the first entry of @mr_sg to whose page the region has a reference,
- *	see xprt_rdma_frwr_hold()
- * @mr_hold_to: one more than the index of the last entry to whose page it has a reference
+ * @mr_pages: the mapped pages, a table of cz_mr_pages entries
+ * @mr_nents: number of entries of @mr_pages in use; 0 if nothing is DMA-mapped
+ * @mr_held: the first entry of @mr_pages to whose page the region has a reference, see
+ *	xprt_rdma_frwr_hold()
+ * @mr_nheld: number of entries to whose pages it has references
  * @mr_dir: DMA direction of the mapping
  * @mr_foreign: another module has mapped the pages (client/foreign.c); set by the task that maps
  *	the region, cleared when the region is unmapped
@@ -126,10 +126,10 @@ struct xprt_rdma_mr {
 	struct xprt_rdma	*mr_xprt;
 	struct rpcrdma_cid	mr_cid;
 	struct ib_mr		*mr_ib;
-	struct scatterlist	*mr_sg;
+	struct sg_table		mr_pages;
 	int			mr_nents;
-	int			mr_hold_from;
-	int			mr_hold_to;
+	struct scatterlist	*mr_held;
+	int			mr_nheld;
 	enum dma_data_direction	mr_dir;
 	bool			mr_foreign;
 	struct rpcrdma_segment	mr_seg;
