@@ -235,10 +235,19 @@ out_replace:
  * connection, because the Call can be sent again only on a new one (version-two 8.2). The keepalive
  * does not detect this case if it is off, or if the server is stuck but its device still answers.
  *
+ * But an RPC of NFSv4 is sent again only after its connection has ended (RFC 8881 2.9.2). It may
+ * take longer than its timeout, as a COPY or a COMMIT does. So as long as the keepalive shows that
+ * the server's device is alive, such an RPC waits, and the other RPCs need not be sent again.
+ *
  * Context: process.
  */
 void xprt_rdma_timer(struct rpc_xprt *xprt, struct rpc_task *task)
 {
+	struct rpcrdma_conn *conn = &xprt_rdma_from(xprt)->xr_conn;
+
+	if ((task->tk_flags & RPC_TASK_NO_RETRANS_TIMEOUT) &&
+	    rpcrdma_keepalive_probes(&conn->cn_keepalive))
+		return;
 	if (task->tk_rqstp->rq_connect_cookie != xprt->connect_cookie ||
 	    xprt_rdma_send_is_fresh(task->tk_rqstp))
 		return;

@@ -256,7 +256,7 @@ void rpcrdma_keepalive_start(struct rpcrdma_conn *conn)
 		return;
 	al->al_started = true;
 	if (!conn->cn_caps.dc_iwarp || conn->cn_ord)
-		al->al_idle = idle * HZ;
+		WRITE_ONCE(al->al_idle, idle * HZ);
 	al->al_wait = wait * HZ;
 	if (conn->cn_ops->waiting)
 		al->al_limit = limit * HZ;

@@ -639,6 +639,32 @@ case_deferred() {
 
 case_soft-hard() { soft_hard; }
 
+# As with TCP, an RPC of NFSv4 may take longer than its timeout, and the connection stays up.
+case_slow-v4() {
+	local connects pid
+	ice_up
+	mkdir -p $EXPORT/ice
+	mount --bind /ice $EXPORT/ice
+	exportfs -o rw,no_root_squash,insecure,fsid=8,no_subtree_check "*:$EXPORT/ice"
+	trap 'fsfreeze -u /ice' EXIT
+	ice_mount vers=4.2,hard,timeo=10
+	dd if=/dev/zero of=$MNT/slow bs=4k count=1 oflag=direct 2>/dev/null
+	connects=$(counter client_connects)
+	fsfreeze -f /ice
+	dd if=/dev/zero of=$MNT/slow bs=4k count=1 oflag=direct conv=notrunc 2>/dev/null &
+	pid=$!
+	until_true 30 threads_stuck 1 || die "nfsd does not wait for the storage"
+	sleep 8
+	fsfreeze -u /ice
+	trap - EXIT
+	ends 30 $pid || die "the WRITE fails"
+	[ "$(counter client_connects)" = "$connects" ] || die "the connection did not stay up"
+	umount $MNT
+	exportfs -u "*:$EXPORT/ice"
+	until_true 60 umount $EXPORT/ice || die "the file system is in use"
+	ice_down
+}
+
 # Covers: MEM-04
 case_killed() { killed; }
 # Covers: MEM-04
