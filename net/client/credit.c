@@ -33,8 +33,8 @@
  * xprt_rdma_credit_release(), which decides what becomes of the credit. So an RPC keeps its
  * credit until it ends, even if its Reply came earlier. There are two exceptions. If the connection
  * ends, all RPCs lose their credits (xprt_rdma_credit_reset_locked()). And
- * xprt_rdma_credit_give_back() returns the credit of an RPC that is sent again after an error, or
- * that could not be sent for lack of memory.
+ * xprt_rdma_credit_give_back() returns the credit of an RPC that is sent again after an error, and
+ * xprt_rdma_credit_yield() that of an RPC that could not be sent for lack of memory.
  *
  * sunrpc sets rq_connect_cookie when the RPC gets its slot, when it waits for a connection,
  * and when it has been sent. When the RPC begins to wait for its Reply, sunrpc compares the
@@ -55,9 +55,15 @@
  */
 #include <kunit/visibility.h>
 #include <linux/export.h>
+#include <linux/sunrpc/sched.h>
 
 #include "trace.h"
 #include "xprt_rdma.h"
+
+/* Time in jiffies after which a Call for which there was no memory is tried again, even if no other
+ * RPC has ended
+ */
+#define XPRT_RDMA_AGAIN		(HZ / 4)
 
 /* Tells sunrpc how many Calls the window allows at the same time. */
 static void xprt_rdma_credit_set_locked(struct xprt_rdma *xr)
@@ -362,6 +368,66 @@ static void xprt_rdma_credit_wake_sender(struct rpc_xprt *xprt)
 
 	xprt->cong += RPC_CWNDSCALE;
 	xprt_release_rqst_cong(&task);
+}
+
+static void xprt_rdma_credit_again_work(struct work_struct *work)
+{
+	struct xprt_rdma *xr = container_of(to_delayed_work(work),
+					    struct xprt_rdma, xr_again_work);
+	struct rpc_xprt *xprt = &xr->xr_xprt;
+
+	spin_lock(&xprt->transport_lock);
+	xprt_rdma_credit_wake_sender(xprt);
+	spin_unlock(&xprt->transport_lock);
+}
+
+/**
+ * xprt_rdma_credit_yield - give back the credits of a Call for which there is no memory
+ * @task: the RPC; sunrpc will send it later
+ *
+ * sunrpc waits as for a credit: until another RPC ends, which may also return memory, or until
+ * %XPRT_RDMA_AGAIN has passed. Meanwhile, Replies to callbacks can be sent: the server may need one
+ * before it can answer the other RPCs (rfc5666bis 8.2.1).
+ *
+ * Context: process; send lock held.
+ * Return: %-EBADSLT.
+ */
+int xprt_rdma_credit_yield(struct rpc_task *task)
+{
+	struct rpc_xprt *xprt = task->tk_rqstp->rq_xprt;
+	struct xprt_rdma *xr = xprt_rdma_from(xprt);
+
+	xprt_rdma_credit_give_back(task);
+	spin_lock(&xprt->transport_lock);
+	/* sunrpc clears this bit, and wakes the next RPC, when a credit is returned. */
+	set_bit(XPRT_CWND_WAIT, &xprt->state);
+	spin_unlock(&xprt->transport_lock);
+	queue_delayed_work(xprtiod_workqueue, &xr->xr_again_work,
+			   XPRT_RDMA_AGAIN);
+	return -EBADSLT;
+}
+
+/**
+ * xprt_rdma_credit_init - initialise the credits of a new transport
+ * @xr: transport that nobody uses yet
+ *
+ * Context: process.
+ */
+void xprt_rdma_credit_init(struct xprt_rdma *xr)
+{
+	rpcrdma_window_reset(&xr->xr_window, 1);
+	INIT_DELAYED_WORK(&xr->xr_again_work, xprt_rdma_credit_again_work);
+}
+
+/**
+ * xprt_rdma_credit_exit - undo xprt_rdma_credit_init()
+ * @xr: transport that no RPC uses any more
+ *
+ * Context: process; sleeps.
+ */
+void xprt_rdma_credit_exit(struct xprt_rdma *xr)
+{
+	cancel_delayed_work_sync(&xr->xr_again_work);
 }
 
 /**

@@ -161,8 +161,8 @@ EXPORT_SYMBOL_IF_KUNIT(xprt_rdma_send_is_awaited);
  *
  * Context: process; may sleep. Send lock held.
  * Return: 0; %-ENOTCONN, and sunrpc reconnects; %-EAGAIN, and sunrpc waits for buffer
- *	space; %-ENOBUFS, and sunrpc tries again after a delay; %-EBADSLT, and the RPC
- *	waits for a credit; %-EMSGSIZE, %-EINVAL or %-EIO, and the RPC fails.
+ *	space; %-EBADSLT, and the RPC waits for a credit, or for memory; %-ENOBUFS, and sunrpc
+ *	tries again after a delay; %-EMSGSIZE, %-EINVAL or %-EIO, and the RPC fails.
  */
 int xprt_rdma_send_request(struct rpc_rqst *rqst)
 {
@@ -206,13 +206,8 @@ int xprt_rdma_send_request(struct rpc_rqst *rqst)
 	rc = xprt_rdma_send_call(xr, rqst);
 	if (rc == -ENOTCONN)
 		goto out_replace;
-	/* There is no memory for this Call, and sunrpc will try to send it again before
-	 * all later requests. So return the credit of the Call: sunrpc sends Replies to
-	 * callbacks before Calls that have no credit. The server may need such a Reply
-	 * before it can answer the RPCs that use the memory now (rfc5666bis 8.2.1).
-	 */
 	if (rc == -ENOBUFS)
-		xprt_rdma_credit_give_back(rqst->rq_task);
+		rc = xprt_rdma_credit_yield(rqst->rq_task);
 	if (rc)
 		return rpcrdma_xmit_status(rqst, rc);
 

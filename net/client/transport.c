@@ -175,6 +175,7 @@ static void xprt_rdma_destroy(struct rpc_xprt *xprt)
 	struct xprt_rdma *xr = xprt_rdma_from(xprt);
 
 	xprt_rdma_debugfs_destroy(xr);
+	xprt_rdma_credit_exit(xr);
 	xprt_rdma_connect_exit(xr);
 	xprt_rdma_bc_exit(xr);
 	xprt_rdma_free(xr);
@@ -220,7 +221,7 @@ static void xprt_rdma_init_lists(struct xprt_rdma *xr)
 	INIT_LIST_HEAD(&xr->xr_paths.th_list);
 	INIT_LIST_HEAD(&xr->xr_req_free);
 	INIT_LIST_HEAD(&xr->xr_req_all);
-	rpcrdma_window_reset(&xr->xr_window, 1);
+	xprt_rdma_credit_init(xr);
 	spin_lock_init(&xr->xr_mr_lock);
 	INIT_LIST_HEAD(&xr->xr_mr_free);
 	INIT_LIST_HEAD(&xr->xr_mr_all);

@@ -485,6 +485,7 @@ struct xprt_rdma_probe {
  * @xr_no_memory: the last attempt to connect failed for lack of memory
  * @xr_connect_work: work that connects
  * @xr_home_work: work that returns to the first path of the transport (client/home.c)
+ * @xr_again_work: work that makes sunrpc try again to send a Call for which there was no memory
  * @xr_home_failed: number of attempts to return to the first path, since the transport last
  *	connected, that failed because the send lock was not free in time, or because Replies
  *	did not come in time
@@ -563,6 +564,7 @@ struct xprt_rdma {
 	bool				xr_no_memory;
 	struct delayed_work		xr_connect_work;
 	struct delayed_work		xr_home_work;
+	struct delayed_work		xr_again_work;
 	u32				xr_home_failed;
 	struct xprt_rdma_paths		xr_paths;
 	struct rpcrdma_conn_path	xr_path;
@@ -772,6 +774,9 @@ void xprt_rdma_credit_begin(struct xprt_rdma *xr);
 void xprt_rdma_credit_reset_locked(struct xprt_rdma *xr);
 void xprt_rdma_credit_grant(struct xprt_rdma *xr, u32 credit, bool error);
 void xprt_rdma_credit_give_back(struct rpc_task *task);
+int xprt_rdma_credit_yield(struct rpc_task *task);
+void xprt_rdma_credit_init(struct xprt_rdma *xr);
+void xprt_rdma_credit_exit(struct xprt_rdma *xr);
 void xprt_rdma_credit_release(struct rpc_task *task);
 bool xprt_rdma_credit_late_reply(struct xprt_rdma *xr, u32 xid);
 void xprt_rdma_credit_add_spare(struct xprt_rdma *xr, u32 recvs);

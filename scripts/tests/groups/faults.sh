@@ -392,6 +392,101 @@ case_starved-send-long() {
 	nfs_umount
 }
 
+# While there is no memory for more regions, WRITEs share those that a new connection has. Each WRITE
+# goes on as soon as another one returns its region, and not only when a timer expires.
+case_starved-at-once() {
+	local t0 pid
+	can_starve
+	[ ! -e $RTX ] || echo 0 >$RTX
+	on_server ice_up
+	trap 'starve_end 0; thaw || true; umount -f $MNT || true; ice_down' EXIT
+	ice_mount "vers=3,nolock,$SMALL_WRITES"
+	touch $MNT/short.many
+	credited 16
+	freeze
+	starve 100 '^xprt_rdma_frwr_map$'
+	crowd_io &
+	pid=$!
+	until_true 30 eval '[ $(allocations_failed) -ge 1 ]' || die "the WRITEs need no more regions"
+	t0=${EPOCHREALTIME/./}
+	thaw
+	ends 60 $pid || die "the WRITEs fail"
+	took "$t0" "the thaw"
+	[ $((${EPOCHREALTIME/./} - t0)) -lt 2000000 ] || die "the WRITEs waited for a timer"
+	starve_end
+	umount $MNT
+	trap - EXIT
+	on_server ice_down
+}
+
+# writes_stuck: print how many WRITEs wait for the server's file system
+writes_stuck() {
+	local n
+	for ((n = 0; n < 16; n++)); do ! threads_stuck $n || echo $n; done
+}
+
+# WRITEs use all regions, and wait for the server. Another WRITE needs a region, and is sent when there
+# is memory again, although none of the others has ended.
+case_starved-beside() {
+	local pid before
+	can_starve
+	[ ! -e $RTX ] || echo 0 >$RTX
+	ice_up 16
+	trap 'starve_end 0; thaw || true; umount -f $MNT || true; ice_down' EXIT
+	ice_mount vers=3,nolock,noacl,wsize=65536
+	touch $MNT/short
+	credited 16
+	freeze
+	starve 100 '^xprt_rdma_send_request$'
+	dd if=/dev/zero of=$MNT/short bs=512k count=1 oflag=direct conv=notrunc 2>/dev/null &
+	pid=$!
+	until_true 30 eval '[ $(allocations_failed) -ge 1 ]' || die "the WRITEs need no more regions"
+	sleep 1
+	before=$(writes_stuck)
+	[ "$before" -ge 1 ] && [ "$before" -lt 8 ] || die "$before WRITEs were sent"
+	starve_end 1
+	until_true 5 eval '[ "$(writes_stuck)" = 8 ]' || die "there is memory, but only $(writes_stuck) WRITEs were sent"
+	thaw
+	ends 30 $pid || die "a WRITE fails"
+	umount $MNT
+	trap - EXIT
+	ice_down
+}
+
+# The regions of a new connection need no piece of memory of 4 pages or more.
+case_starved-pieces() {
+	can_starve
+	starve 100 '^xprt_rdma_frwr_reserve$'
+	echo 0 >/sys/kernel/debug/failslab/probability
+	echo 2 >/sys/kernel/debug/fail_page_alloc/min-order
+	nfs_mount 3 noacl
+	starve_end 0
+	nfs_umount
+}
+
+# A WRITE waits for the server, and there is no memory for another slot. Even so, one more RPC can be
+# sent, as it must if the server recalls a delegation before it answers the WRITE.
+case_starved-second() {
+	local pid
+	can_starve
+	on_server ice_up
+	trap 'starve_end 0; thaw || true; umount -f $MNT || true; ice_down' EXIT
+	ice_mount vers=3,nolock,noac,noacl
+	dd if=/dev/zero of=$MNT/short bs=4k count=1 oflag=direct 2>/dev/null
+	freeze
+	starve 100 '^xprt_rdma_req_alloc_slot$'
+	dd if=/dev/zero of=$MNT/short bs=4k count=1 oflag=direct conv=notrunc 2>/dev/null &
+	pid=$!
+	until_true 30 on_server threads_stuck 1 || die "nfsd does not wait for the storage"
+	timeout 20 stat -c %s $MNT/data || die "no second RPC is sent"
+	starve_end 0
+	thaw
+	ends 30 $pid || die "the WRITE fails"
+	umount $MNT
+	trap - EXIT
+	on_server ice_down
+}
+
 # largest <bytes>: set the inline size of version 2 at both ends, for new connections
 largest() {
 	tune "$1" /proc/sys/sunrpc/rdma_v2_inline
