@@ -65,23 +65,28 @@ static struct xprt_rdma_req *xprt_rdma_req_make(gfp_t gfp)
 }
 
 /**
- * xprt_rdma_req_reserve - create the first slot
+ * xprt_rdma_req_reserve - create the first slots
  * @xr: transport that nobody uses yet
  *
- * With this slot, RPCs can be sent one at a time even if there is no memory for more slots.
+ * With these slots, RPCs can be sent even if there is no memory for more slots. There are as many
+ * as with TCP: while a WRITE waits until the server has recalled a delegation, another slot is
+ * needed to return the delegation.
  *
  * Context: process; sleeps.
- * Return: 0 or %-ENOMEM.
+ * Return: 0; or %-ENOMEM, and xprt_rdma_req_destroy_all() frees the slots.
  */
 int xprt_rdma_req_reserve(struct xprt_rdma *xr)
 {
-	struct xprt_rdma_req *req = xprt_rdma_req_make(GFP_KERNEL);
+	struct xprt_rdma_req *req;
 
-	if (!req)
-		return -ENOMEM;
-	list_add(&req->rr_all, &xr->xr_req_all);
-	list_add(&req->rr_free, &xr->xr_req_free);
-	xr->xr_nreqs = 1;
+	while (xr->xr_nreqs < RPC_MIN_SLOT_TABLE) {
+		req = xprt_rdma_req_make(GFP_KERNEL);
+		if (!req)
+			return -ENOMEM;
+		list_add(&req->rr_all, &xr->xr_req_all);
+		list_add(&req->rr_free, &xr->xr_req_free);
+		xr->xr_nreqs++;
+	}
 	return 0;
 }
 

@@ -618,7 +618,7 @@ case_starved-events() {
 	nfs_umount
 	short 100 '^xprt_rdma_req_alloc_buf$' xprt_rdma_no_slot nfs_mount 4.2
 	nfs_umount
-	# A mount begins with one slot, and a connection with regions for one RPC. While the
+	# A mount begins with two slots, and a connection with regions for one RPC. While the
 	# server's file system is frozen, several WRITEs are outstanding, so the second WRITE must
 	# allocate a slot and regions. The tests of regions also need credits for more WRITEs than
 	# there are regions. The small WRITEs of credited() use no regions, so they create none.
