@@ -12,6 +12,7 @@
 #include <linux/sunrpc/addr.h>
 #include <linux/sunrpc/sched.h>
 #include <linux/sunrpc/svc_xprt.h>
+#include <linux/wait_bit.h>
 
 #include "trace.h"
 #include "xprt_rdma.h"
@@ -181,9 +182,19 @@ static void xprt_rdma_destroy(struct rpc_xprt *xprt)
 	xprt_rdma_free(xr);
 }
 
+/* Someone who writes to dstaddr or xprt_state in /sys/kernel/sunrpc sleeps until XPRT_LOCKED is
+ * clear. sunrpc clears the bit, but wakes nobody who waits for it.
+ */
+static void xprt_rdma_release_xprt(struct rpc_xprt *xprt, struct rpc_task *task)
+{
+	xprt_release_xprt_cong(xprt, task);
+	smp_mb__after_atomic();
+	wake_up_bit(&xprt->state, XPRT_LOCKED);
+}
+
 static const struct rpc_xprt_ops xprt_rdma_ops = {
 	.reserve_xprt		= xprt_reserve_xprt_cong,
-	.release_xprt		= xprt_release_xprt_cong,
+	.release_xprt		= xprt_rdma_release_xprt,
 	.alloc_slot		= xprt_rdma_req_alloc_slot,
 	.free_slot		= xprt_rdma_req_free_slot,
 	.rpcbind		= rpcb_getport_async,

@@ -482,6 +482,21 @@ case_dstaddr() {
 	done
 }
 
+# While RPCs are sent, a writer of dstaddr may have to wait for one of them. It must not wait for ever.
+case_dstaddr-busy() {
+	local dir i
+	nfs_mount 3 "" $ONE.1
+	dir=$(xprt_dirs)
+	load_start --jobs 8
+	for ((i = 0; i < 40; i++)); do
+		timeout 20 sh -c 'echo $1 >"$2"' - $ONE.1 "$dir/dstaddr" || die "write $i of dstaddr does not end"
+		sleep 0.1
+	done
+	load_moves 60 "dstaddr was written"
+	load_end
+	paths_umount
+}
+
 # sunrpc's add_xprt makes one more transport, which gets the next number. Linux 6.12 does not have
 # this file.
 case_add-xprt() {
