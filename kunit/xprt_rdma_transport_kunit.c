@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Unit tests of net/client/transport.c and rpcrdma/xmit.h: which transports are refused when they
- * are created, and what sunrpc is told about a request that cannot be sent. No connection is made,
+ * are created, which timeouts they get, and what sunrpc is told about a request that cannot be sent. No connection is made,
  * so no device is needed.
  */
 
@@ -18,6 +18,11 @@
 static void xprt_rdma_transport_refuses_tls(struct kunit *test)
 {
 	kunit_skip(test, "sunrpc has no TLS");
+}
+
+static void xprt_rdma_transport_takes_timeouts(struct kunit *test)
+{
+	kunit_skip(test, "sunrpc has no timeouts for a new transport");
 }
 #else
 
@@ -43,7 +48,9 @@ static const struct rpc_program xprt_rdma_transport_program = {
  * RPC_CLNT_CREATE_NOPING, no connection is made.
  */
 static struct rpc_clnt *
-xprt_rdma_transport_create(enum xprtsec_policies policy)
+xprt_rdma_transport_create(enum xprtsec_policies policy,
+			   unsigned long connect_timeout,
+			   unsigned long reconnect_timeout)
 {
 	struct sockaddr_in sin = {
 		.sin_family		= AF_INET,
@@ -61,6 +68,8 @@ xprt_rdma_transport_create(enum xprtsec_policies policy)
 		.flags		= RPC_CLNT_CREATE_NOPING,
 		.cred		= current_cred(),
 		.xprtsec	= { .policy = policy },
+		.connect_timeout = connect_timeout,
+		.reconnect_timeout = reconnect_timeout,
 	};
 
 	return rpc_create(&args);
@@ -76,15 +85,36 @@ static void xprt_rdma_transport_refuses_tls(struct kunit *test)
 	int i;
 
 	for (i = 0; i < ARRAY_SIZE(wanted); i++) {
-		clnt = xprt_rdma_transport_create(wanted[i]);
+		clnt = xprt_rdma_transport_create(wanted[i], 0, 0);
 		KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(clnt), -EPROTONOSUPPORT);
 		if (!IS_ERR(clnt))
 			rpc_shutdown_client(clnt);
 	}
 
-	clnt = xprt_rdma_transport_create(RPC_XPRTSEC_NONE);
+	clnt = xprt_rdma_transport_create(RPC_XPRTSEC_NONE, 0, 0);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, clnt);
 	rpc_shutdown_client(clnt);
+}
+
+/* NFS has short timeouts for data servers of pNFS, so that it notices soon that one is dead. */
+static void xprt_rdma_transport_takes_timeouts(struct kunit *test)
+{
+	static const unsigned long asked[] = { 0, 5 * HZ, 20 * HZ, 90 * HZ };
+	const struct rpc_xprt *xprt;
+	struct rpc_clnt *clnt;
+	unsigned long want;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(asked); i++) {
+		clnt = xprt_rdma_transport_create(RPC_XPRTSEC_NONE, asked[i],
+						  asked[i]);
+		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, clnt);
+		xprt = rcu_access_pointer(clnt->cl_xprt);
+		want = min(asked[i] ?: 60 * HZ, 60ul * HZ);
+		KUNIT_EXPECT_EQ(test, xprt->connect_timeout, want);
+		KUNIT_EXPECT_EQ(test, xprt->max_reconnect_timeout, want);
+		rpc_shutdown_client(clnt);
+	}
 }
 #endif
 
@@ -118,6 +148,7 @@ static void xprt_rdma_transport_spares_others(struct kunit *test)
 
 static struct kunit_case xprt_rdma_transport_cases[] = {
 	KUNIT_CASE(xprt_rdma_transport_refuses_tls),
+	KUNIT_CASE(xprt_rdma_transport_takes_timeouts),
 	KUNIT_CASE(xprt_rdma_transport_spares_others),
 	{}
 };

@@ -263,6 +263,9 @@ static void xprt_rdma_init_xprt(struct rpc_xprt *xprt,
 	memcpy(&xprt->addr, args->dstaddr, args->addrlen);
 	if (rpc_get_port(args->dstaddr))
 		xprt_set_bound(xprt);
+	xprt_rdma_set_connect_timeout(xprt,
+				      xprt_rdma_wanted(args, connect_timeout),
+				      xprt_rdma_wanted(args, reconnect_timeout));
 }
 
 static struct rpc_xprt *xprt_rdma_setup(struct xprt_create *args)

@@ -34,6 +34,7 @@
  */
 #ifndef xprt_rdma_xprtsec
 #define xprt_rdma_xprtsec(args)	((args)->xprtsec.policy)
+#define xprt_rdma_wanted(args, timeout)	((args)->timeout ?: ULONG_MAX)
 #endif
 
 /* Largest READ or WRITE payload in bytes. The NFS client has the same limit. */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* sunrpc of older kernels has no TLS. So no transport can require TLS. */
+/* sunrpc of older kernels has no TLS, so no transport can require TLS. Its users cannot choose
+ * timeouts when they create a transport.
+ */
 #ifndef RPCRDMA_COMPAT_XPRTSEC_H
 #define RPCRDMA_COMPAT_XPRTSEC_H
 
@@ -7,5 +9,6 @@
 
 #define RPC_XPRTSEC_NONE		0
 #define xprt_rdma_xprtsec(args)		((args) ? RPC_XPRTSEC_NONE : 0)
+#define xprt_rdma_wanted(args, timeout)	((args) ? ULONG_MAX : 0)
 
 #endif /* RPCRDMA_COMPAT_XPRTSEC_H */
