@@ -2,7 +2,7 @@
 /*
  * Unit tests of net/server/read.c: Calls whose items (rtx.h) are in target segments of Receives,
  * with layouts that the round-trip extension allows. Our client sends only some of these layouts.
- * Another test gives such Receives back (net/server/renew.c).
+ * Another test gives such Receives back (net/server/renew.c). The last one is of net/server/rw.c.
  */
 
 #include <kunit/test.h>
@@ -339,9 +339,78 @@ static void svc_rdma_read_gives_back(struct kunit *test)
 	}
 }
 
+struct svc_rdma_read_core {
+	struct ib_device	rc_device;
+	struct ib_port_data	rc_ports[2];
+	struct ib_pd		rc_pd;
+	struct ib_qp		rc_qp;
+	struct rdma_cm_id	rc_id;
+	struct svc_rdma_xprt	rc_sx;
+	struct rpcrdma_lists	rc_lists;
+	u8			rc_sink[128];
+};
+
+/* Make a connection on iWARP that has no memory regions. */
+static struct svc_rdma_read_core *svc_rdma_read_make_core(struct kunit *test)
+{
+	struct svc_rdma_read_core *core;
+	struct svc_rdma_xprt *sx;
+
+	if (!IS_ENABLED(CONFIG_INFINIBAND_VIRT_DMA))
+		kunit_skip(test, "every device needs mapping");
+	core = kunit_kzalloc(test, sizeof(*core), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, core);
+	core->rc_ports[1].immutable.core_cap_flags = RDMA_CORE_PORT_IWARP;
+	core->rc_device.attrs.max_fast_reg_page_list_len = 1;
+	core->rc_device.port_data = core->rc_ports;
+	core->rc_pd.device = &core->rc_device;
+	core->rc_qp.device = &core->rc_device;
+	core->rc_qp.pd = &core->rc_pd;
+	spin_lock_init(&core->rc_qp.mr_lock);
+	INIT_LIST_HEAD(&core->rc_qp.rdma_mrs);
+	core->rc_id.device = &core->rc_device;
+	core->rc_id.qp = &core->rc_qp;
+	core->rc_id.port_num = 1;
+	sx = &core->rc_sx;
+	sx->sx_conn.cn_id = &core->rc_id;
+	sx->sx_rw.rl_pages = 1;
+	sx->sx_rw.rl_seg = PAGE_SIZE;
+	sx->sx_rw.rl_boundary = ULONG_MAX;
+	return core;
+}
+
+/* The RDMA core returns -EAGAIN if an RDMA Read needs a memory region and none is free. Older
+ * kernels do so for each device that prefers regions, and newer kernels on iWARP. Such a Call must
+ * not wait for regions as after svc_rdma_mrs_reserve(): the regions may not exist at all.
+ */
+static void svc_rdma_read_without_region(struct kunit *test)
+{
+	static const __be32 segment[] = {
+		cpu_to_be32(1), cpu_to_be32(100), 0, 0
+	};
+	struct svc_rdma_read_core *core = svc_rdma_read_make_core(test);
+	struct rpcrdma_chunk *chunk = &core->rc_lists.ls_reply;
+	struct xdr_buf sink = {
+		.head = { { core->rc_sink, sizeof(core->rc_sink) } },
+	};
+	struct svc_rdma_move move = {
+		.mv_dir = DMA_FROM_DEVICE, .mv_lists = &core->rc_lists,
+		.mv_chunk = chunk, .mv_xdr = &sink, .mv_len = 100,
+	};
+	struct svc_rdma_chain chain;
+
+	chunk->ck_segs = segment;
+	chunk->ck_length = 100;
+	chunk->ck_nsegs = 1;
+	svc_rdma_chain_init(&chain);
+	KUNIT_EXPECT_EQ(test, svc_rdma_chain_add(&core->rc_sx, &chain, &move),
+			-ENOMEM);
+}
+
 static struct kunit_case svc_rdma_read_cases[] = {
 	KUNIT_CASE(svc_rdma_read_gives_back),
 	KUNIT_CASE_PARAM(svc_rdma_read_places, svc_rdma_read_gen_params),
+	KUNIT_CASE(svc_rdma_read_without_region),
 	{}
 };
 

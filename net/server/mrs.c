@@ -52,7 +52,8 @@ static int svc_rdma_mrs_add(struct svc_rdma_xprt *sx)
 
 /* Try to add *@count regions, up to the maximum (sz_read_mrs). Afterwards the connection may
  * still have fewer than *@count regions in all. On iWARP that is an error. On other devices,
- * rdma_rw can work without regions, so *@count is lowered to the number of regions.
+ * rdma_rw of newer kernels can work without regions, so *@count is lowered to the number of
+ * regions. (With older kernels, building the chain then fails, and the connection is closed.)
  */
 static int svc_rdma_mrs_grow(struct svc_rdma_xprt *sx, u32 *count)
 {

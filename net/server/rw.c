@@ -13,7 +13,9 @@
  * gives a context of rdma_rw no more pages than fit in one memory region. So where rdma_rw
  * uses memory regions, each context takes exactly one region.
  */
+#include <kunit/visibility.h>
 #include <linux/dma-mapping.h>
+#include <linux/export.h>
 #include <linux/math64.h>
 #include <linux/mm.h>
 #include <linux/scatterlist.h>
@@ -102,6 +104,7 @@ void svc_rdma_chain_init(struct svc_rdma_chain *chain)
 	chain->sh_wrs = 0;
 	chain->sh_mrs = 0;
 }
+EXPORT_SYMBOL_IF_KUNIT(svc_rdma_chain_init);
 
 /**
  * svc_rdma_chain_bound - maximum number of contexts that reading a chunk takes
@@ -257,8 +260,11 @@ static int svc_rdma_rw_init(struct svc_rdma_xprt *sx,
 
 	rc = rdma_rw_ctx_init(&rw->sw_ctx, id->qp, id->port_num, rw->sw_sg,
 			      rw->sw_nents, 0, addr, handle, dir);
+	/* If no region is free, older kernels return -EAGAIN instead of going on without one. The
+	 * regions were reserved, so a region that is missing could not be allocated.
+	 */
 	if (rc < 0)
-		return rc;
+		return rc == -EAGAIN ? -ENOMEM : rc;
 
 	rw->sw_dir = dir;
 	chain->sh_wrs += rc;
@@ -311,8 +317,9 @@ static int svc_rdma_chain_add_segment(struct svc_rdma_xprt *sx,
  *
  * Context: process; sleeps.
  * Return: 0; %-EMSGSIZE if the chunk ends before all bytes are transferred, and then only the
- *	transfer of the bytes up to its end was appended; or another negative errno. In all
- *	cases svc_rdma_chain_destroy() cleans up.
+ *	transfer of the bytes up to its end was appended; or another negative errno, but not
+ *	%-EAGAIN, which svc_rdma_mrs_reserve() alone returns. In all cases
+ *	svc_rdma_chain_destroy() cleans up.
  */
 int svc_rdma_chain_add(struct svc_rdma_xprt *sx, struct svc_rdma_chain *chain,
 		       const struct svc_rdma_move *move)
@@ -339,6 +346,7 @@ int svc_rdma_chain_add(struct svc_rdma_xprt *sx, struct svc_rdma_chain *chain,
 	}
 	return done < move->mv_len ? -EMSGSIZE : 0;
 }
+EXPORT_SYMBOL_IF_KUNIT(svc_rdma_chain_add);
 
 /**
  * svc_rdma_chain_has_page - does a chain transfer from or to a page?
