@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of net/server/group.c: a Reply in two Sends. The second Send has a smaller buffer,
- * because memory was short when this buffer was made. The tests in guests (testing.rst) do not
- * cover this case, because guests have enough memory.
+ * Unit tests of net/server/group.c and net/server/send.c: a Reply in two Sends. The second Send has
+ * a smaller buffer, because memory was short when this buffer was made. The tests in guests
+ * (testing.rst) do not cover this case, because guests have enough memory.
  */
 
 #include <kunit/test.h>
@@ -82,26 +82,29 @@ static struct svc_rdma_group_fixture *svc_rdma_group_make(struct kunit *test)
 	return fx;
 }
 
-/* Encode a Reply of @len bytes, in two Sends. Returns what svc_rdma_group_encode() returns. */
+/* Encode a Reply of @len bytes, in two Sends of at most @limit bytes; if @limit is 0, of as many
+ * bytes as the Sends allow. Returns what svc_rdma_group_encode() returns.
+ */
 static int svc_rdma_group_kunit_encode(struct kunit *test,
 				       struct svc_rdma_group_fixture *fx,
-				       u32 len)
+				       u32 len, u32 limit)
 {
 	struct xdr_buf xdr = {
 		.head = { { fx->gx_reply, len } }, .len = len, .buflen = len,
 	};
-	struct rpcrdma_layout layout = {
-		.ly_hdr = RPCRDMA2_RTX_MSG_MIN,
-		.ly_limit = SVC_RDMA_GROUP_KUNIT_LARGE, .ly_stream = len,
-	};
+	struct rpcrdma_layout layout;
 	struct rpcrdma_reply_out out = {
 		.ro_xid = 1, .ro_credit = 1, .ro_proc = RPCRDMA1_MSG,
 		.ro_lists = &fx->gx_lists, .ro_written = fx->gx_written,
 	};
 	struct svc_rdma_body body = { .by_xdr = &xdr };
 
+	KUNIT_ASSERT_EQ(test, svc_rdma_group_take(&fx->gx_first, 2), 0);
+	svc_rdma_group_layout(&fx->gx_first, &fx->gx_lists, len, &layout);
+	if (limit)
+		layout.ly_limit = limit;
 	KUNIT_ASSERT_EQ(test, rpcrdma_layout_count(&layout, 16), 2);
-	return svc_rdma_group_encode(&fx->gx_first, &layout, 2, &out, &body);
+	return svc_rdma_group_encode(&fx->gx_first, &layout, &out, &body);
 }
 
 static const u8 *svc_rdma_group_kunit_written(const u8 *data)
@@ -111,8 +114,8 @@ static const u8 *svc_rdma_group_kunit_written(const u8 *data)
 			  SVC_RDMA_GROUP_KUNIT_SMALL);
 }
 
-/* If the second part of a Reply and its header do not fit in the buffer of the second Send,
- * encoding fails, and nothing is written behind this buffer.
+/* If the second part of a Reply and its header did not fit in the buffer of the second Send,
+ * encoding would fail, and write nothing behind this buffer.
  */
 static void svc_rdma_group_second_too_small(struct kunit *test)
 {
@@ -120,29 +123,26 @@ static void svc_rdma_group_second_too_small(struct kunit *test)
 	u32 most = SVC_RDMA_GROUP_KUNIT_LARGE - RPCRDMA2_RTX_MSG_MIN +
 		   SVC_RDMA_GROUP_KUNIT_SMALL - RPCRDMA2_RTX_NEXT_LEN;
 
-	KUNIT_EXPECT_EQ(test, svc_rdma_group_kunit_encode(test, fx, most + 1),
-			-ENOMEM);
-	KUNIT_EXPECT_PTR_EQ(test, svc_rdma_group_kunit_written(fx->gx_other),
-			    NULL);
-
-	fx = svc_rdma_group_make(test);
-	KUNIT_EXPECT_EQ(test, svc_rdma_group_kunit_encode(test, fx,
-							  sizeof(fx->gx_reply)),
-			-ENOMEM);
+	KUNIT_EXPECT_EQ(test, svc_rdma_group_kunit_encode(test, fx, most + 1,
+							  SVC_RDMA_GROUP_KUNIT_LARGE),
+			-EMSGSIZE);
 	KUNIT_EXPECT_PTR_EQ(test, svc_rdma_group_kunit_written(fx->gx_other),
 			    NULL);
 }
 
-/* Covers: RTX-43 */
+/* The smallest buffer of a group decides how its Reply is divided.
+ *
+ * Covers: RTX-43
+ */
 static void svc_rdma_group_second_fits(struct kunit *test)
 {
 	struct svc_rdma_group_fixture *fx = svc_rdma_group_make(test);
-	u32 first = SVC_RDMA_GROUP_KUNIT_LARGE - RPCRDMA2_RTX_MSG_MIN;
+	u32 first = SVC_RDMA_GROUP_KUNIT_SMALL - RPCRDMA2_RTX_MSG_MIN;
 	u32 second = SVC_RDMA_GROUP_KUNIT_SMALL - RPCRDMA2_RTX_NEXT_LEN;
 
 	KUNIT_EXPECT_EQ(test, svc_rdma_group_kunit_encode(test, fx,
-							  first + second),
-			SVC_RDMA_GROUP_KUNIT_LARGE);
+							  first + second, 0),
+			SVC_RDMA_GROUP_KUNIT_SMALL);
 	KUNIT_EXPECT_EQ(test, fx->gx_second.ss_send.sd_sge.length,
 			SVC_RDMA_GROUP_KUNIT_SMALL);
 	KUNIT_EXPECT_TRUE(test, !memcmp(fx->gx_large + RPCRDMA2_RTX_MSG_MIN,
@@ -153,9 +153,24 @@ static void svc_rdma_group_second_fits(struct kunit *test)
 			    NULL);
 }
 
+/* If there is no memory for a buffer as large as the client's Receives, the connection does not try
+ * to get one again for each Reply.
+ */
+static void svc_rdma_group_tries_once(struct kunit *test)
+{
+	struct svc_rdma_group_fixture *fx = svc_rdma_group_make(test);
+
+	KUNIT_EXPECT_EQ(test, svc_rdma_group_take(&fx->gx_first, 2), 0);
+	KUNIT_EXPECT_EQ(test, fx->gx_second.ss_send.sd_buf.bf_size,
+			SVC_RDMA_GROUP_KUNIT_SMALL);
+	KUNIT_EXPECT_EQ(test, fx->gx_sx.sx_conn.cn_limits.lm_inline_send,
+			SVC_RDMA_GROUP_KUNIT_SMALL);
+}
+
 static struct kunit_case svc_rdma_group_cases[] = {
 	KUNIT_CASE(svc_rdma_group_second_too_small),
 	KUNIT_CASE(svc_rdma_group_second_fits),
+	KUNIT_CASE(svc_rdma_group_tries_once),
 	{}
 };
 

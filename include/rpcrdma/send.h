@@ -97,6 +97,17 @@ rpcrdma_send_last(struct rpcrdma_send *first)
 	       list_last_entry(&first->sd_more, struct rpcrdma_send, sd_list);
 }
 
+/* Returns the Send behind @send in the group (rtx.h) that begins with @first. Valid until the group
+ * is posted; not for the last Send.
+ */
+static inline struct rpcrdma_send *
+rpcrdma_send_following(struct rpcrdma_send *first, struct rpcrdma_send *send)
+{
+	return send == first ?
+	       list_first_entry(&first->sd_more, struct rpcrdma_send, sd_list) :
+	       list_next_entry(send, sd_list);
+}
+
 /* Moves all Sends of a group (rtx.h) except the first to the end of @list. */
 static inline void rpcrdma_send_part(struct rpcrdma_send *first,
 				     struct list_head *list)

@@ -6,8 +6,10 @@
  * handled like any other Call once it is complete, see verbs/gather.c and server/recvfrom.c.
  *
  * Each Send of a Reply (a transmission) has its own Send context. The first context keeps the
- * others in sd_more until all are posted in one chain (invariant I37). Each context completes
- * separately. The Reply is copied into the buffers of the contexts, like any inline Reply.
+ * others in sd_more until all are posted in one chain (invariant I37). If memory was short when
+ * contexts were made, their buffers differ in size. So all are taken before the Reply is divided
+ * for good, and the smallest buffer counts. Each context completes separately. The Reply is copied
+ * into the buffers of the contexts, like any inline Reply.
  *
  * See Documentation/rtx.rst.
  */
@@ -85,27 +87,61 @@ u32 svc_rdma_group_reply_max(const struct svc_rdma_xprt *sx)
 }
 
 /**
+ * svc_rdma_group_take - get the Sends of a group
+ * @send: first Send; the others are added to it
+ * @count: number of Sends that the group should have
+ *
+ * Context: process; sleeps.
+ * Return: 0 or %-ENOMEM. After an error, svc_rdma_send_reset() frees those that were added.
+ */
+int svc_rdma_group_take(struct svc_rdma_send *send, u32 count)
+{
+	struct svc_rdma_send *more;
+
+	while (1 + send->ss_send.sd_nmore < count) {
+		more = svc_rdma_send_get(svc_rdma_send_sx(send), GFP_KERNEL);
+		if (!more)
+			return -ENOMEM;
+		rpcrdma_send_add(&send->ss_send, &more->ss_send);
+	}
+	return 0;
+}
+EXPORT_SYMBOL_IF_KUNIT(svc_rdma_group_take);
+
+/* Returns the size of the smallest buffer in a group. */
+static u32 svc_rdma_group_room(const struct svc_rdma_send *send)
+{
+	u32 room = send->ss_send.sd_buf.bf_size;
+	const struct rpcrdma_send *more;
+
+	list_for_each_entry(more, &send->ss_send.sd_more, sd_list)
+		room = min(room, more->sd_buf.bf_size);
+	return room;
+}
+
+/**
  * svc_rdma_group_layout - begin the layout of a Reply as a group
- * @send: first Send of the group
- * @call: Call
+ * @send: first Send of the group, with the others that it has so far
+ * @lists: chunks of the Call
  * @body_len: number of bytes of the Reply that are in no Write chunk
  * @layout: OUT: the layout, for rpcrdma_layout_count() and rpcrdma_layout_next()
  *
  * Context: any.
  */
 void svc_rdma_group_layout(const struct svc_rdma_send *send,
-			   const struct svc_rdma_call *call, u32 body_len,
+			   const struct rpcrdma_lists *lists, u32 body_len,
 			   struct rpcrdma_layout *layout)
 {
 	const struct rpcrdma_limits *limits =
 		&svc_rdma_send_sx(send)->sx_conn.cn_limits;
 
 	memset(layout, 0, sizeof(*layout));
-	layout->ly_hdr = rpcrdma2_rtx_reply_len(0, &call->sc_hdr.hd_lists);
-	layout->ly_limit = min(limits->lm_inline_send,
-			       send->ss_send.sd_buf.bf_size);
+	layout->ly_hdr = rpcrdma2_rtx_reply_len(0, lists);
+	layout->ly_limit = min(READ_ONCE(limits->lm_inline_send),
+			       svc_rdma_group_room(send));
 	layout->ly_stream = body_len;
 }
+EXPORT_SYMBOL_IF_KUNIT(svc_rdma_group_layout);
 
 /**
  * svc_rdma_body_copy - copy the next bytes of the inline body of a Reply
@@ -162,58 +198,49 @@ static int svc_rdma_group_fill(struct rpcrdma_send *send,
 	len = svc_rdma_group_header(send, tx, out);
 	if (len < 0)
 		return len;
-	/* The layout was computed for the buffer of the first Send. The buffers of the other
-	 * Sends may be smaller, because memory was short when they were allocated.
-	 */
 	if (tx->tx_here > send->sd_buf.bf_size - len)
-		return -ENOMEM;
+		return -EMSGSIZE;
 	rc = svc_rdma_body_copy(body, send->sd_buf.bf_data + len, tx->tx_here);
 	return rc ?: len + tx->tx_here;
 }
 
 /**
  * svc_rdma_group_encode - write a Reply to the Sends of a group
- * @send: first Send of the group; the others are added to it
+ * @send: first Send of the group, which has all its Sends
  * @layout: layout that svc_rdma_group_layout() has begun
- * @count: number of transmissions, from rpcrdma_layout_count()
  * @out: the Reply
  * @body: position in the inline body of the Reply: its beginning
  *
- * Context: process; sleeps.
+ * Context: process.
  * Return: number of bytes to send with the first Send; or a negative errno.
  *
  * See RTX-40 to RTX-44, RTX-80 of rtx.rst.
  */
 int svc_rdma_group_encode(struct svc_rdma_send *send,
-			  struct rpcrdma_layout *layout, u32 count,
+			  struct rpcrdma_layout *layout,
 			  const struct rpcrdma_reply_out *out,
 			  struct svc_rdma_body *body)
 {
-	struct svc_rdma_send *more = send;
+	struct rpcrdma_send *first = &send->ss_send, *next = first;
 	struct rpcrdma_outgoing og;
-	int len, first = 0;
+	int len, first_len = 0;
 
 	while (rpcrdma_layout_next(layout, &og)) {
-		if (og.og_tx.tx_number) {
-			more = svc_rdma_send_get(svc_rdma_send_sx(send),
-						 GFP_KERNEL);
-			if (!more)
-				return -ENOMEM;
-			rpcrdma_send_add(&send->ss_send, &more->ss_send);
-		}
+		if (og.og_tx.tx_number)
+			next = rpcrdma_send_following(first, next);
 		og.og_tx.tx_xid = out->ro_xid;
 		og.og_tx.tx_credit = out->ro_credit;
 		og.og_tx.tx_response = true;
-		og.og_tx.tx_count = count;
+		og.og_tx.tx_count = 1 + first->sd_nmore;
 		og.og_tx.tx_stream = layout->ly_stream;
-		len = svc_rdma_group_fill(&more->ss_send, &og.og_tx, out, body);
+		len = svc_rdma_group_fill(next, &og.og_tx, out, body);
 		if (len < 0)
 			return len;
-		if (more == send)
-			first = len;
+		if (next == first)
+			first_len = len;
 		else
-			rpcrdma_send_prepare(&more->ss_send, len);
+			rpcrdma_send_prepare(next, len);
 	}
-	return first;
+	return first_len;
 }
 EXPORT_SYMBOL_IF_KUNIT(svc_rdma_group_encode);

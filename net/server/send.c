@@ -63,26 +63,31 @@ void svc_rdma_send_pool_init(struct svc_rdma_send_pool *pool)
 /* Give a context its buffer, or replace the buffer by a larger one. The buffer should be as large
  * as the largest Send that the client accepts. But it is allocated in one piece, so memory may be
  * too fragmented. In version 2 a smaller buffer is enough: if a Reply does not fit, an error tells
- * the client to send the Call again with a Reply chunk (G-23).
+ * the client to send the Call again with a Reply chunk (G-23). So the kernel need not try hard to
+ * find a larger piece. If there is none, the connection sends no more than what the buffer holds
+ * from then on, and the next Send does not try again.
  */
 static int svc_rdma_send_create_buf(struct svc_rdma_send *send, gfp_t gfp)
 {
 	struct svc_rdma_xprt *sx = svc_rdma_send_sx(send);
-	u32 size = READ_ONCE(sx->sx_conn.cn_limits.lm_inline_send);
+	struct rpcrdma_limits *limits = &sx->sx_conn.cn_limits;
+	u32 size = READ_ONCE(limits->lm_inline_send);
 	u32 had = send->ss_send.sd_buf.bf_size;
-	u32 least = size;
-	int rc;
+	gfp_t easily = gfp | __GFP_NOWARN | __GFP_NORETRY;
+	u32 least = size, has;
+	int rc = -ENOMEM;
 
 	if (rpcrdma_vers_can_retry(READ_ONCE(sx->sx_vers)))
 		least = min(size, SVC_RDMA_V2_REQ_SIZE);
-	/* A buffer of the smaller size is replaced only by one of the full size. */
-	if (had >= least)
-		least = size;
-	rc = rpcrdma_send_alloc(&send->ss_send, size, least,
-				gfp | __GFP_NOWARN);
-	if (!rc)
-		svc_rdma_budget_sends(sx, (long)send->ss_send.sd_buf.bf_size -
-					  (long)had);
+	if (least < size)
+		rc = rpcrdma_send_alloc(&send->ss_send, size, size, easily);
+	if (rc && had < least)
+		rc = rpcrdma_send_alloc(&send->ss_send, least, least,
+					gfp | __GFP_NOWARN);
+	has = send->ss_send.sd_buf.bf_size;
+	if (has && has < size)
+		WRITE_ONCE(limits->lm_inline_send, has);
+	svc_rdma_budget_sends(sx, (long)has - (long)had);
 	return rc;
 }
 
@@ -135,10 +140,13 @@ static void svc_rdma_send_close_grant(struct svc_rdma_xprt *sx, u8 age)
 	spin_unlock(&sx->sx_lock);
 }
 
-/* If @send is the first Send of a group that was not posted, frees the other Sends of the group.
- * These hold no pages and no message.
+/**
+ * svc_rdma_send_drop_more - free all Sends of a group except the first
+ * @send: first Send of a group that was not posted; or a single Send, for which nothing happens
+ *
+ * Context: process or completion workqueue.
  */
-static void svc_rdma_send_drop_more(struct svc_rdma_send *send)
+void svc_rdma_send_drop_more(struct svc_rdma_send *send)
 {
 	struct svc_rdma_xprt *sx = svc_rdma_send_sx(send);
 	struct svc_rdma_send *more, *next;

@@ -34,13 +34,11 @@
  * struct svc_rdma_answer - how a Reply is to be sent
  * @an_form: form of the Reply
  * @an_body: number of bytes of the Reply that are in no Write chunk
- * @an_number: number of transmissions, if the Reply is a group
  * @an_layout: layout of a group
  */
 struct svc_rdma_answer {
 	enum rpcrdma_answer_form	an_form;
 	u32				an_body;
-	u32				an_number;
 	struct rpcrdma_layout		an_layout;
 };
 
@@ -87,8 +85,8 @@ static int svc_rdma_reply_encode(struct svc_rdma_send *send,
 		return rc;
 
 	if (unlikely(answer->an_form == RPCRDMA_ANSWER_GROUP))
-		return svc_rdma_group_encode(send, &answer->an_layout,
-					     answer->an_number, &out, &body);
+		return svc_rdma_group_encode(send, &answer->an_layout, &out,
+					     &body);
 	len = rpcrdma_encode_reply(call->sc_vers, send->ss_send.sd_buf.bf_data,
 				   send->ss_send.sd_buf.bf_size, &out);
 	if (len < 0 || is_long)
@@ -113,11 +111,13 @@ static void svc_rdma_reply_count(const struct svc_rdma_call *call,
 		rpcrdma_count(server_replies_inline);
 }
 
-/* Choose the form of the Reply to a Call that came as a group (RTX-66, RTX-67). */
-static noinline void
-svc_rdma_reply_plan_group(const struct svc_rdma_send *send,
-			  const struct svc_rdma_call *call,
-			  struct svc_rdma_answer *answer)
+/* Choose the form of the Reply to a Call that came as a group (RTX-66, RTX-67). If the Reply is a
+ * group, all its Sends are taken. A Send with a smaller buffer may make more Sends necessary, or
+ * another form.
+ */
+static noinline int svc_rdma_reply_plan_group(struct svc_rdma_send *send,
+					      const struct svc_rdma_call *call,
+					      struct svc_rdma_answer *answer)
 {
 	const struct rpcrdma_lists *lists = &call->sc_hdr.hd_lists;
 	struct rpcrdma_group_answer args = {
@@ -128,25 +128,40 @@ svc_rdma_reply_plan_group(const struct svc_rdma_send *send,
 		.gw_chunk	= lists->ls_has_reply ?
 				  lists->ls_reply.ck_length : 0,
 	};
+	u32 number;
+	int rc;
 
-	svc_rdma_group_layout(send, call, answer->an_body, &args.gw_layout);
-	answer->an_layout = args.gw_layout;
-	answer->an_form = rpcrdma_group_answer(&args, &answer->an_number);
+	for (;;) {
+		svc_rdma_group_layout(send, lists, answer->an_body,
+				      &args.gw_layout);
+		answer->an_layout = args.gw_layout;
+		answer->an_form = rpcrdma_group_answer(&args, &number);
+		if (answer->an_form != RPCRDMA_ANSWER_GROUP) {
+			svc_rdma_send_drop_more(send);
+			return 0;
+		}
+		if (number == 1 + send->ss_send.sd_nmore)
+			return 0;
+		/* The client has just announced larger Receives. */
+		if (unlikely(number < 1 + send->ss_send.sd_nmore))
+			svc_rdma_send_drop_more(send);
+		rc = svc_rdma_group_take(send, number);
+		if (rc)
+			return rc;
+	}
 }
 
-static void svc_rdma_reply_plan(const struct svc_rdma_send *send,
-				const struct svc_rdma_call *call,
-				struct svc_rdma_answer *answer)
+static int svc_rdma_reply_plan(struct svc_rdma_send *send,
+			       const struct svc_rdma_call *call,
+			       struct svc_rdma_answer *answer)
 {
 	const struct rpcrdma_lists *lists = &call->sc_hdr.hd_lists;
 	struct rpcrdma_limits limits = svc_rdma_send_sx(send)->sx_conn.cn_limits;
 	bool spare = rpcrdma_vers_spares_reply_chunk(call->sc_vers) ||
 		     READ_ONCE(svc_rdma_reply_short);
 
-	if (unlikely(call->sc_replies)) {
-		svc_rdma_reply_plan_group(send, call, answer);
-		return;
-	}
+	if (unlikely(call->sc_replies))
+		return svc_rdma_reply_plan_group(send, call, answer);
 	limits.lm_inline_send = min(limits.lm_inline_send,
 				    send->ss_send.sd_buf.bf_size);
 	answer->an_form = rpcrdma_plan_answer(&limits,
@@ -155,6 +170,7 @@ static void svc_rdma_reply_plan(const struct svc_rdma_send *send,
 					      answer->an_body,
 					      lists->ls_has_reply,
 					      lists->ls_reply.ck_length, spare);
+	return 0;
 }
 
 /* Drop results that were assigned to Write chunks but are not in the Reply. If a result leaves too
@@ -175,7 +191,7 @@ static int svc_rdma_reply_build(struct svc_rdma_send *send,
 				const struct xdr_buf *xdr)
 {
 	struct svc_rdma_answer answer;
-	int len;
+	int rc, len;
 
 	if (call->sc_error.er_code)
 		return -EMSGSIZE;
@@ -189,7 +205,9 @@ static int svc_rdma_reply_build(struct svc_rdma_send *send,
 	svc_rdma_payloads_trim(call, xdr->len);
 	answer.an_body = rpcrdma_payload_body_len(call->sc_payloads,
 						  call->sc_npayloads, xdr->len);
-	svc_rdma_reply_plan(send, call, &answer);
+	rc = svc_rdma_reply_plan(send, call, &answer);
+	if (rc)
+		return rc;
 	if (answer.an_form == RPCRDMA_ANSWER_ERROR) {
 		/* The client is asked for a larger Reply chunk only if the body does
 		 * not fit the chunk. (A Reply chunk that was not offered has 0 bytes.)
@@ -296,8 +314,8 @@ int svc_rdma_sendto(struct svc_rqst *rqstp)
 	struct svc_rdma_send *send;
 	int len, rc = -ENOMEM;
 
-	svc_rdma_inside();
-	if (svc_rdma_is_down(sx))
+	CLASS(svc_rdma_inside, inside)(sx);
+	if (!inside || svc_rdma_is_down(sx))
 		return -ENOTCONN;
 	svc_rdma_credits_meet(sx);
 	send = svc_rdma_send_get(sx, GFP_KERNEL);

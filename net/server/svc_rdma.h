@@ -876,6 +876,7 @@ bool svc_rdma_conn_waiting(struct rpcrdma_conn *conn, unsigned long *posted,
 /* server/send.c */
 void svc_rdma_send_pool_init(struct svc_rdma_send_pool *pool);
 struct svc_rdma_send *svc_rdma_send_get(struct svc_rdma_xprt *sx, gfp_t gfp);
+void svc_rdma_send_drop_more(struct svc_rdma_send *send);
 void svc_rdma_send_reset(struct svc_rdma_send *send);
 void svc_rdma_send_put(struct svc_rdma_send *send);
 u32 svc_rdma_send_collect(struct svc_rdma_xprt *sx);
@@ -917,12 +918,13 @@ void svc_rdma_send_error(struct svc_rdma_call *call,
 void svc_rdma_group_announce(const struct svc_rdma_xprt *sx,
 			     struct rpcrdma2_rtx *rtx);
 u32 svc_rdma_group_reply_max(const struct svc_rdma_xprt *sx);
+int svc_rdma_group_take(struct svc_rdma_send *send, u32 count);
 void svc_rdma_group_layout(const struct svc_rdma_send *send,
-			   const struct svc_rdma_call *call, u32 body_len,
+			   const struct rpcrdma_lists *lists, u32 body_len,
 			   struct rpcrdma_layout *layout);
 int svc_rdma_body_copy(struct svc_rdma_body *body, void *to, u32 len);
 int svc_rdma_group_encode(struct svc_rdma_send *send,
-			  struct rpcrdma_layout *layout, u32 count,
+			  struct rpcrdma_layout *layout,
 			  const struct rpcrdma_reply_out *out,
 			  struct svc_rdma_body *body);
 

@@ -434,7 +434,9 @@ int rpcrdma_recv_renew(struct rpcrdma_recv *recv)
 
 	if (likely(!rpcrdma_buf_is_shared(&recv->rv_buf)))
 		return 0;
-	rc = rpcrdma_buf_renew(&recv->rv_buf, GFP_KERNEL | __GFP_NOWARN);
+	/* It is better to lose the connection than to kill a process for memory. */
+	rc = rpcrdma_buf_renew(&recv->rv_buf, GFP_KERNEL | __GFP_NOWARN |
+					      __GFP_RETRY_MAYFAIL);
 	if (rc)
 		return rc;
 	rpcrdma_count(receives_renewed);
