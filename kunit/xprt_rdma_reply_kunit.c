@@ -271,8 +271,8 @@ static void xprt_rdma_reply_frees_receives(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, extra->ex_credits, 3);
 }
 
-/* A server was offered a Write chunk for foreign pages (plan.h). It may reply inline nevertheless. No
- * inline bytes are copied to the pages.
+/* A server was offered a Write chunk for foreign pages (plan.h). It may reply inline nevertheless.
+ * No inline bytes are copied to the pages.
  *
  * Covers: G-44
  */

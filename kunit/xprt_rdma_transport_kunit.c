@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Unit tests of net/client/transport.c and rpcrdma/xmit.h: which transports are refused when they
- * are created, which timeouts they get, and what sunrpc is told about a request that cannot be sent. No connection is made,
- * so no device is needed.
+ * are created, which timeouts they get, and what sunrpc is told about a request that cannot be
+ * sent. No connection is made, so no device is needed.
  */
 
 #include <kunit/test.h>

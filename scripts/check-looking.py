@@ -76,7 +76,7 @@ INTREE = re.compile(r"linux/sunrpc/(svc_rdma\w*|rdma_rn)\.h|trace/events/rpcrdma
 # margin.
 FUNCTION = re.compile(r"^(?!(?:static|extern|typedef)\b)[A-Za-z_][\w\s*]*?\b(\w+)\([^;{}]*\)\s*\n\{", re.M)
 VARIABLE = re.compile(r"^(?!(?:static|extern|typedef)\b|(?:struct|enum|union) \w+;)[A-Za-z_][\w *]*?\b(\w+)(?:\[[^\]]*\])*"
-                      r"\s*[=;]|^DEFINE_(?:PER_CPU|SRCU|MUTEX|SPINLOCK)\((?:[^,()]*,\s*)?(\w+)\)", re.M)
+                      r"\s*[=;]|^DEFINE_(?:PER_CPU|MUTEX|SPINLOCK)\((?:[^,()]*,\s*)?(\w+)\)", re.M)
 # Inline functions and macros of a header
 INLINE = re.compile(r"^static (?:__always_)?inline\b[^;{}()]*?\b(\w+)\([^;{}]*\)\s*\n(\{[\s\S]*?^\})|"
                     r"^#define (\w+)\([^)]*\)((?:.*\\\n)*.*)", re.M)

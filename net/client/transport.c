@@ -188,7 +188,7 @@ static void xprt_rdma_destroy(struct rpc_xprt *xprt)
 static void xprt_rdma_release_xprt(struct rpc_xprt *xprt, struct rpc_task *task)
 {
 	xprt_release_xprt_cong(xprt, task);
-	smp_mb__after_atomic();
+	smp_mb__after_atomic();	/* see wake_up_bit() */
 	wake_up_bit(&xprt->state, XPRT_LOCKED);
 }
 
@@ -264,8 +264,8 @@ static void xprt_rdma_init_xprt(struct rpc_xprt *xprt,
 	if (rpc_get_port(args->dstaddr))
 		xprt_set_bound(xprt);
 	xprt_rdma_set_connect_timeout(xprt,
-				      xprt_rdma_wanted(args, connect_timeout),
-				      xprt_rdma_wanted(args, reconnect_timeout));
+				      xprt_rdma_connect_wanted(args),
+				      xprt_rdma_reconnect_wanted(args));
 }
 
 static struct rpc_xprt *xprt_rdma_setup(struct xprt_create *args)

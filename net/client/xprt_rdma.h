@@ -34,7 +34,8 @@
  */
 #ifndef xprt_rdma_xprtsec
 #define xprt_rdma_xprtsec(args)	((args)->xprtsec.policy)
-#define xprt_rdma_wanted(args, timeout)	((args)->timeout ?: ULONG_MAX)
+#define xprt_rdma_connect_wanted(args)	((args)->connect_timeout ?: ULONG_MAX)
+#define xprt_rdma_reconnect_wanted(args) ((args)->reconnect_timeout ?: ULONG_MAX)
 #endif
 
 /* Largest READ or WRITE payload in bytes. The NFS client has the same limit. */

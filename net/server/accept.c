@@ -226,6 +226,10 @@ svc_rdma_conn_create(struct svc_rdma_listener *sl, struct rdma_cm_id *id,
 	sx = kzalloc_node(sizeof(*sx), GFP_KERNEL, ibdev_to_node(id->device));
 	if (!sx)
 		return NULL;
+	if (svc_rdma_close_init_xprt(sx)) {
+		kfree(sx);
+		return NULL;
+	}
 
 	svc_xprt_init(sl->sl_xprt.xpt_net, sl->sl_xprt.xpt_class,
 		      &sx->sx_xprt, sl->sl_xprt.xpt_server);
@@ -242,7 +246,6 @@ svc_rdma_conn_create(struct svc_rdma_listener *sl, struct rdma_cm_id *id,
 	INIT_LIST_HEAD(&sx->sx_trim);
 	svc_rdma_backward_init(&sx->sx_backward);
 	svc_rdma_conn_set_addrs(&sx->sx_xprt, id);
-	svc_rdma_close_init_xprt(sx);
 	sx->sx_netns = sl->sl_xprt.xpt_net->ns.inum;
 
 	rpcrdma_conn_init(&sx->sx_conn, &svc_rdma_conn_ops);
@@ -425,10 +428,15 @@ struct svc_xprt *svc_rdma_accept(struct svc_xprt *xprt)
 	struct svc_rdma_xprt *sx;
 	int rc;
 
-	svc_rdma_inside();
 	sx = svc_rdma_pending_take_first(sl);
 	if (!sx)
 		return NULL;
+	CLASS(svc_rdma_inside, inside)(sx);
+	if (!inside) {
+		/* It was lost just now. */
+		svc_rdma_discard(&sx->sx_xprt);
+		return NULL;
+	}
 
 	rc = svc_rdma_pages_fit() ? svc_rdma_conn_accept(sx) : -ENOEXEC;
 	if (rc) {

@@ -188,8 +188,8 @@ static int svc_rdma_bc_send(struct rpc_rqst *rqst)
 	struct svc_rdma_send *send;
 	int rc;
 
-	svc_rdma_inside();
-	if (svc_xprt_is_dead(&sx->sx_xprt) || svc_rdma_is_down(sx) ||
+	CLASS(svc_rdma_inside, inside)(sx);
+	if (!inside || svc_xprt_is_dead(&sx->sx_xprt) || svc_rdma_is_down(sx) ||
 	    !svc_rdma_bc_allowed(sx))
 		return svc_rdma_bc_lost(xprt);
 	send = svc_rdma_send_get(sx, GFP_NOWAIT);

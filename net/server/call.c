@@ -121,7 +121,8 @@ void svc_rdma_call_free(struct svc_rdma_call *call)
  */
 void svc_rdma_release_ctxt(struct svc_xprt *xprt, void *ctxt)
 {
-	svc_rdma_inside();
+	/* If the connection is being closed, its Receives are not posted again (sx_back). */
+	CLASS(svc_rdma_inside, inside)(svc_rdma_xprt_of(xprt));
 	if (ctxt)
 		svc_rdma_call_free(ctxt);
 }

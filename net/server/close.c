@@ -15,8 +15,8 @@
  * the device has to be removed or the memory is needed. When sx_conn is closed, threads may
  * still hold Calls of the connection, and the Receives that contain these Calls. By then, Calls
  * and Receives are ordinary memory that the device does not access. svc_rdma_down_work() waits
- * for threads only while they are in this module (svc_rdma_srcu), where no thread waits for a
- * peer.
+ * for threads only while they are in functions of this module that use this connection (sx_inside),
+ * where no thread waits for a peer. It does not wait for threads that use other connections.
  *
  * svc_rdma_conn_end() drains the queues, so that the device has no work left. It destroys
  * the RDMA Reads and Writes (rdma_rw contexts) and then the queues, so that no completion
@@ -25,6 +25,8 @@
  * svc_rdma_free_work() may still run when the connection's reference to the module has been
  * dropped: svc_rdma_exit() waits for them.
  */
+#include <kunit/visibility.h>
+#include <linux/export.h>
 #include <linux/slab.h>
 #include <linux/sunrpc/svc_xprt.h>
 #include <rdma/rdma_cm.h>
@@ -36,14 +38,6 @@
  * them, ops->lost() and xpo_free, must not sleep.
  */
 static struct workqueue_struct *svc_rdma_free_wq;
-
-/* Functions that sunrpc calls enter this SRCU domain before they use the CM id, the queue pair
- * or the Receives of a connection, see svc_rdma_inside(). Inside, a thread may wait for memory,
- * but never for a peer. Completion handlers and the keepalive need not enter the domain: they are
- * stopped before these objects are freed. A function that sunrpc calls may call completion
- * handlers (rpcrdma_send_cq_poll()), and these then run inside the domain.
- */
-DEFINE_SRCU(svc_rdma_srcu);
 
 /* Destroy the RDMA Reads and Writes of all Calls and Sends in the lists of the connection. The
  * queues were drained, but a provider may still report a flushed completion for one of these
@@ -89,15 +83,38 @@ static void svc_rdma_conn_flush(struct svc_rdma_xprt *sx)
 	svc_rdma_queue_drop(sx);
 }
 
-/* Close sx_conn. A thread that enters svc_rdma_srcu from now on sees that the connection is down
- * and does not use the lists. So after synchronize_srcu() and draining, only this function uses
- * them.
+static void svc_rdma_all_outside(struct percpu_ref *ref)
+{
+	complete(&container_of(ref, struct svc_rdma_xprt,
+			       sx_inside)->sx_outside);
+}
+
+/**
+ * svc_rdma_end_inside - let nobody enter a connection any more, and wait until all have left
+ * @sx: connection for which this was not called before
+ *
+ * Completion handlers and the keepalive need not enter: they are stopped before the objects that
+ * they use are freed. A function that has entered may call completion handlers
+ * (rpcrdma_send_cq_poll()), and these then run inside.
+ *
+ * Context: process; sleeps.
+ */
+void svc_rdma_end_inside(struct svc_rdma_xprt *sx)
+{
+	smp_wmb();	/* pairs with svc_rdma_enter() */
+	percpu_ref_kill(&sx->sx_inside);
+	wait_for_completion(&sx->sx_outside);
+}
+EXPORT_SYMBOL_IF_KUNIT(svc_rdma_end_inside);
+
+/* Close sx_conn. When nobody is inside any more, and the queues are drained, only this function uses
+ * the lists.
  */
 static void svc_rdma_conn_end(struct svc_rdma_xprt *sx)
 {
 	WRITE_ONCE(sx->sx_back, SVC_RDMA_BACK_DROP);
 	svc_rdma_backward_close(sx);
-	synchronize_srcu(&svc_rdma_srcu);
+	svc_rdma_end_inside(sx);
 	svc_rdma_debugfs_destroy(sx);
 	svc_rdma_trim_leave(sx);
 	rpcrdma_conn_drain(&sx->sx_conn);
@@ -126,6 +143,7 @@ static void svc_rdma_free_work(struct work_struct *work)
 	trace_svc_rdma_free(sx, sx->sx_conn.cn_error);
 	if (sx->sx_conn.cn_id)
 		svc_rdma_conn_end(sx);
+	percpu_ref_exit(&sx->sx_inside);
 	kfree(sx);
 }
 
@@ -141,11 +159,11 @@ void svc_rdma_detach(struct svc_xprt *xprt)
 
 	rpcrdma_sq_close(&sx->sx_conn.cn_sq);
 	svc_rdma_backward_close(sx);
-	svc_rdma_inside();
+	CLASS(svc_rdma_inside, inside)(sx);
 	/* rdma_disconnect() leads to a disconnect event and to flushed Receives. The first of
 	 * these causes a call of ops->lost(), which queues sx_down.
 	 */
-	if (!svc_rdma_is_down(sx))
+	if (inside && !svc_rdma_is_down(sx))
 		rdma_disconnect(sx->sx_conn.cn_id);
 }
 
@@ -185,16 +203,21 @@ void svc_rdma_close_begin(struct svc_rdma_xprt *sx)
 }
 
 /**
- * svc_rdma_close_init_xprt - set up the work items of a new connection
+ * svc_rdma_close_init_xprt - set up what closes a new connection
  * @sx: connection
  *
- * Context: any.
+ * Context: process.
+ * Return: 0 or %-ENOMEM.
  */
-void svc_rdma_close_init_xprt(struct svc_rdma_xprt *sx)
+int svc_rdma_close_init_xprt(struct svc_rdma_xprt *sx)
 {
 	INIT_WORK(&sx->sx_down, svc_rdma_down_work);
 	INIT_WORK(&sx->sx_free, svc_rdma_free_work);
+	init_completion(&sx->sx_outside);
+	return percpu_ref_init(&sx->sx_inside, svc_rdma_all_outside, 0,
+			       GFP_KERNEL);
 }
+EXPORT_SYMBOL_IF_KUNIT(svc_rdma_close_init_xprt);
 
 /**
  * svc_rdma_close_init - create the workqueue that closes connections

@@ -477,11 +477,11 @@ int svc_rdma_credits_backward(struct svc_rdma_xprt *sx)
 {
 	int rc = 0;
 
-	svc_rdma_inside();
+	CLASS(svc_rdma_inside, inside)(sx);
 	/* Do not return an error: the backchannel must be made, and its first callback then fails.
 	 * See the beginning of server/backchannel.c.
 	 */
-	if (svc_rdma_is_down(sx))
+	if (!inside || svc_rdma_is_down(sx))
 		return 0;
 	mutex_lock(&sx->sx_grow);
 	if (!sx->sx_credit.cd_bc_recvs) {

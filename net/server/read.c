@@ -436,7 +436,7 @@ EXPORT_SYMBOL_IF_KUNIT(svc_rdma_read_placed);
  *
  * This unmaps the pages that the Reads have filled, and releases the memory regions of the Reads.
  *
- * Context: process; the caller is a reader of svc_rdma_srcu.
+ * Context: process; the caller has entered the connection (svc_rdma_enter()).
  * Return: %false if the message is not the Call that its header announced
  *	(RFC 8166 4.5.2).
  */

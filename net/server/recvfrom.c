@@ -520,12 +520,12 @@ int svc_rdma_recvfrom(struct svc_rqst *rqstp)
 	struct rpcrdma_msg_in *msg;
 	int rc;
 
-	svc_rdma_inside();
+	CLASS(svc_rdma_inside, inside)(sx);
 	rqstp->rq_xprt_ctxt = NULL;
 	rc = svc_rdma_pages_begin(rqstp);
 	if (unlikely(rc))
 		rpcrdma_conn_fail(&sx->sx_conn, rc);
-	if (unlikely(svc_rdma_is_down(sx))) {
+	if (unlikely(!inside || svc_rdma_is_down(sx))) {
 		/* Entries of sx_queue are freed when the connection is closed */
 		set_bit(XPT_CLOSE, &xprt->xpt_flags);
 		svc_xprt_received(xprt);

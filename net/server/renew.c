@@ -29,7 +29,7 @@
  * @sx: connection of the message; sx_back is not %SVC_RDMA_BACK_PLAIN
  * @msg: message, or NULL
  *
- * Context: process; sleeps; inside svc_rdma_srcu.
+ * Context: process; sleeps; the caller has entered the connection (svc_rdma_enter()).
  * Return: 0; or a negative errno, and then no Reply may be posted.
  */
 int svc_rdma_msg_renew_blocks(struct svc_rdma_xprt *sx,
@@ -49,7 +49,7 @@ int svc_rdma_msg_renew_blocks(struct svc_rdma_xprt *sx,
  * @sx: connection of the message; sx_back is not %SVC_RDMA_BACK_PLAIN
  * @msg: message
  *
- * Context: process; sleeps if a block has to be replaced. The caller is inside svc_rdma_srcu; or
+ * Context: process; sleeps if a block has to be replaced. The caller has entered the connection; or
  *	it closes the connection, and then this function does not sleep.
  */
 void svc_rdma_msg_put_blocks(struct svc_rdma_xprt *sx,

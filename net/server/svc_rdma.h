@@ -13,7 +13,7 @@
 #define RPCRDMA_SVC_RDMA_H
 
 #include <linux/list.h>
-#include <linux/srcu.h>
+#include <linux/percpu-refcount.h>
 #include <linux/sunrpc/svc_xprt.h>
 #include <linux/workqueue.h>
 #include <rdma/rw.h>
@@ -532,6 +532,8 @@ struct svc_rdma_backward {
  * @sx_refused: svc_rdma_has_wspace() has told sunrpc that there is no room for another
  *	Call. svc_rdma_slots_release() clears this and tells sunrpc to ask again
  * @sx_back: what happens to the Receives of messages that were handled
+ * @sx_inside: held by each function that sunrpc calls while it uses the CM id, the queue pair or
+ *	the Receives, see svc_rdma_enter(). A holder may wait for memory, but never for a peer
  * @sx_pending: link in sl_pending of the listener until the connection is accepted or
  *	lost
  * @sx_grow: held while Receives or memory regions are added, while Receives are taken away, and
@@ -543,6 +545,7 @@ struct svc_rdma_backward {
  * @sx_trim: link in the list of server/trim.c; empty unless the connection is accepted and not
  *	being closed
  * @sx_debugfs: debugfs file of the connection; NULL until the connection is accepted
+ * @sx_outside: completed when @sx_inside has no holder any more
  * @sx_down: work that closes @sx_conn after the connection was lost. While it is queued or
  *	runs, it holds a reference to @sx_xprt
  * @sx_free: work that is queued when the last reference is dropped. It closes @sx_conn, unless
@@ -569,6 +572,7 @@ struct svc_rdma_xprt {
 	struct svc_rdma_negotiate	sx_negotiate;
 	bool				sx_refused;
 	enum svc_rdma_back		sx_back;
+	struct percpu_ref		sx_inside;
 
 	struct list_head		sx_pending;
 	struct mutex			sx_grow;	/* see above */
@@ -580,6 +584,7 @@ struct svc_rdma_xprt {
 	/* server/trim.c, server/debugfs.c and server/close.c */
 	struct list_head		sx_trim;
 	struct dentry			*sx_debugfs;
+	struct completion		sx_outside;
 	struct work_struct		sx_down;
 	struct work_struct		sx_free;
 
@@ -694,17 +699,29 @@ static inline bool svc_rdma_family_is_ip(const struct sockaddr *sa)
 #define SVC_RDMA_COMPAT_OPS
 #endif
 
-extern struct srcu_struct svc_rdma_srcu;
-
-/* Enters svc_rdma_srcu until the end of the enclosing block. If svc_rdma_is_down() returns false
- * inside the block, sx_conn of the connection is not closed before the block ends. For sparse the
- * macro is empty, because sparse cannot follow guard().
+/* Keeps sx_conn from being closed until svc_rdma_leave() is called. Returns @sx; or NULL if it is
+ * being closed already, or has been closed.
  */
-#ifdef __CHECKER__
-#define svc_rdma_inside() do { } while (0)
-#else
-#define svc_rdma_inside() guard(srcu)(&svc_rdma_srcu)
-#endif
+static inline struct svc_rdma_xprt *svc_rdma_enter(struct svc_rdma_xprt *sx)
+{
+	if (likely(percpu_ref_tryget_live(&sx->sx_inside)))
+		return sx;
+	/* See what svc_rdma_end_inside() has done before it let nobody enter any more. */
+	smp_rmb();
+	return NULL;
+}
+
+static inline void svc_rdma_leave(struct svc_rdma_xprt *sx)
+{
+	percpu_ref_put(&sx->sx_inside);
+}
+
+/* CLASS(svc_rdma_inside, inside)(sx) enters sx until the end of the enclosing block. Then @inside is
+ * what svc_rdma_enter() has returned.
+ */
+DEFINE_CLASS(svc_rdma_inside, struct svc_rdma_xprt *,
+	     if (_T) svc_rdma_leave(_T), svc_rdma_enter(sx),
+	     struct svc_rdma_xprt *sx)
 
 /* The functions of net/server, file by file. A file directly calls only functions of files that
  * are listed before it, with two exceptions: server/credit.c calls functions of server/callback.c,
@@ -726,7 +743,7 @@ void svc_rdma_msg_put_blocks(struct svc_rdma_xprt *sx,
  *
  * See rpcrdma_recv_renew().
  *
- * Context: process; sleeps; inside svc_rdma_srcu.
+ * Context: process; sleeps; the caller has entered the connection.
  * Return: 0; or a negative errno, and then no Reply may be posted.
  */
 static inline int svc_rdma_msg_renew(struct svc_rdma_xprt *sx,
@@ -743,7 +760,7 @@ static inline int svc_rdma_msg_renew(struct svc_rdma_xprt *sx,
  * @msg: message
  *
  * Context: process; sleeps if the buffer of a Receive is a block of pages, and other code still
- *	uses one of them. The caller is inside svc_rdma_srcu, or closes the connection.
+ *	uses one of them. The caller has entered the connection, or closes it.
  */
 static inline void svc_rdma_msg_put(struct svc_rdma_xprt *sx,
 				    struct rpcrdma_msg_in *msg)
@@ -765,7 +782,7 @@ static inline void svc_rdma_msg_put(struct svc_rdma_xprt *sx,
  * a moment.
  *
  * Context: process or completion workqueue; does not sleep, and allocates nothing. The caller
- *	is inside svc_rdma_srcu, is a completion handler, or closes the connection.
+ *	has entered the connection, is a completion handler, or closes the connection.
  */
 static inline void svc_rdma_msg_put_renewed(struct svc_rdma_xprt *sx,
 					    struct rpcrdma_msg_in *msg)
@@ -1044,7 +1061,8 @@ void svc_rdma_debugfs_destroy(struct svc_rdma_xprt *sx);
 /* server/close.c */
 int svc_rdma_close_init(void);
 void svc_rdma_close_exit(void);
-void svc_rdma_close_init_xprt(struct svc_rdma_xprt *sx);
+int svc_rdma_close_init_xprt(struct svc_rdma_xprt *sx);
+void svc_rdma_end_inside(struct svc_rdma_xprt *sx);
 void svc_rdma_close_begin(struct svc_rdma_xprt *sx);
 void svc_rdma_detach(struct svc_xprt *xprt);
 void svc_rdma_free(struct svc_xprt *xprt);

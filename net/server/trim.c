@@ -122,9 +122,9 @@ static unsigned long svc_rdma_shrink_scan(struct shrinker *shrinker,
  * svc_rdma_trim_join - begin to look after the idle Sends of a connection
  * @sx: connection that has been accepted
  *
- * Context: process; sleeps; inside svc_rdma_srcu. If the connection has been lost already,
- *	svc_rdma_conn_end() waits until the caller has left svc_rdma_srcu, and only then calls
- *	svc_rdma_trim_leave().
+ * Context: process; sleeps; the caller has entered the connection (svc_rdma_enter()). If the
+ *	connection has been lost already, svc_rdma_conn_end() waits until the caller has left it,
+ *	and only then calls svc_rdma_trim_leave().
  */
 void svc_rdma_trim_join(struct svc_rdma_xprt *sx)
 {

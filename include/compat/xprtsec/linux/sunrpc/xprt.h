@@ -9,6 +9,7 @@
 
 #define RPC_XPRTSEC_NONE		0
 #define xprt_rdma_xprtsec(args)		((args) ? RPC_XPRTSEC_NONE : 0)
-#define xprt_rdma_wanted(args, timeout)	((args) ? ULONG_MAX : 0)
+#define xprt_rdma_connect_wanted(args)	((args) ? ULONG_MAX : 0)
+#define xprt_rdma_reconnect_wanted(args) ((args) ? ULONG_MAX : 0)
 
 #endif /* RPCRDMA_COMPAT_XPRTSEC_H */
