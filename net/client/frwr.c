@@ -443,8 +443,9 @@ int xprt_rdma_frwr_map_all(struct xprt_rdma *xr, struct xprt_rdma_req *req,
  * @offer: chunk that already has its data segments
  *
  * Some servers write the roundup, or require room for it (G-03). The roundup goes to memory
- * that nobody reads (xr_pad). RPCs do not share a region for the roundup, so the server may
- * invalidate any handle of a Call (G-38).
+ * that nobody reads (rr_pad). RPCs do not share a region for the roundup, so the server may
+ * invalidate any handle of a Call (G-38). They do not share the memory either, because a cache line
+ * must not be in two DMA mappings at the same time.
  *
  * Context: process; may sleep.
  * Return: like xprt_rdma_frwr_map_pages().
@@ -452,11 +453,14 @@ int xprt_rdma_frwr_map_all(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 int xprt_rdma_frwr_map_pad(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 			   u32 pad, struct xprt_rdma_offer *offer)
 {
-	struct xdr_buf xdr = {
-		.head[0] = { .iov_base = xr->xr_pad, .iov_len = pad },
-	};
+	struct xdr_buf xdr = { .head[0] = { .iov_len = pad } };
 	struct xprt_rdma_pieces w = { .ps_xdr = &xdr };
 
+	if (!req->rr_pad)
+		req->rr_pad = kzalloc(L1_CACHE_BYTES, XPRT_RDMA_GFP);
+	if (!req->rr_pad)
+		return -ENOBUFS;
+	xdr.head[0].iov_base = req->rr_pad;
 	return xprt_rdma_frwr_map(xr, req, &w, true, offer);
 }
 

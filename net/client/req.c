@@ -100,6 +100,7 @@ void xprt_rdma_req_destroy(struct xprt_rdma_req *req)
 {
 	xprt_rdma_bounce_put(&req->rr_call_copy);
 	xprt_rdma_bounce_put(&req->rr_reply_copy);
+	kfree(req->rr_pad);
 	kfree(req->rr_buf);
 	kfree(req);
 }

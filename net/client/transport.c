@@ -163,7 +163,6 @@ static void xprt_rdma_free(struct xprt_rdma *xr)
 	xprt_rdma_req_destroy_all(xr);
 	xprt_rdma_free_strings(&xr->xr_xprt);
 	kvfree(xr->xr_owed);
-	kfree(xr->xr_pad);
 	xprt_free(&xr->xr_xprt);
 	module_put(THIS_MODULE);
 }
@@ -297,13 +296,12 @@ static struct rpc_xprt *xprt_rdma_setup(struct xprt_create *args)
 	xprt_rdma_init_xprt(xprt, args);
 	xprt_rdma_paths_join(xr);
 
-	xr->xr_pad = kzalloc(XDR_UNIT, GFP_KERNEL);
 	/* Each entry of xr_owed stands for a Call that uses a credit, and never more than
 	 * max_reqs credits are in use.
 	 */
 	xr->xr_owed = kvmalloc_array(xprt->max_reqs, sizeof(*xr->xr_owed),
 				     GFP_KERNEL);
-	if (xr->xr_pad && xr->xr_owed)
+	if (xr->xr_owed)
 		rc = xprt_rdma_req_reserve(xr);
 	if (!rc)
 		rc = xprt_rdma_format_addr(xprt);

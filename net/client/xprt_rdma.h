@@ -252,6 +252,8 @@ enum xprt_rdma_wait {
  * @rr_all: link in xr_req_all
  * @rr_buf: Call and Reply buffer, kept from RPC to RPC
  * @rr_buf_size: size of @rr_buf in bytes
+ * @rr_pad: memory that a server may write the roundup of a Write chunk to (G-03); NULL until it is
+ *	needed
  * @rr_plan: forms chosen for the Call and the Reply
  * @rr_retry: how the next Call of this RPC has to differ because of earlier errors
  * @rr_extra: the Call's credits beyond the first, and its Receives beyond the first
@@ -299,6 +301,7 @@ struct xprt_rdma_req {
 	struct list_head	rr_all;
 	void			*rr_buf;
 	size_t			rr_buf_size;
+	void			*rr_pad;
 	struct rpcrdma_plan	rr_plan;
 	struct rpcrdma_retry	rr_retry;
 	struct xprt_rdma_extra	rr_extra;
@@ -510,7 +513,6 @@ struct xprt_rdma_probe {
  * @xr_send_busy: posted Sends, in posting order
  * @xr_teardown: wait queue; woken when the regions of a closed connection have been removed
  *	from their RPCs
- * @xr_pad: memory that a server may write the roundup of a Write chunk to (G-03)
  * @xr_bc_free: callback slots not in use, under xprt->bc_pa_lock
  * @xr_bc_waiting: messages with callbacks that wait for a slot, linked by mi_list; under
  *	xprt->bc_pa_lock
@@ -589,7 +591,6 @@ struct xprt_rdma {
 	struct list_head		xr_send_busy;
 
 	wait_queue_head_t		xr_teardown;
-	void				*xr_pad;
 	struct list_head		xr_bc_free;
 	struct list_head		xr_bc_waiting;
 	u32				xr_bc_nwaiting;
