@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Unit tests of net/verbs/conn_state.c: when a connection goes down, and which error is kept. */
+/*
+ * Unit tests of net/verbs/conn_state.c: when a connection goes down, and which error is kept. Another
+ * test is of net/verbs/conn.c: what a peer may say when the connection is established.
+ */
 
 #include <kunit/test.h>
 #include <kunit/visibility.h>
@@ -102,11 +105,46 @@ static void rpcrdma_conn_flushed_at_server(struct kunit *test)
 	rpcrdma_conn_expect(test, fx, RPCRDMA_CONN_DOWN, -ECONNRESET);
 }
 
+/* Only the end that connects takes the peer's private data from the event that the connection is
+ * established. The other end has got it before, and may have agreed on other limits since.
+ */
+static void rpcrdma_conn_told_too_late(struct kunit *test)
+{
+	static const u8 data[] = { 0xf6, 0xab, 0x0e, 0x18, 1, 0, 7, 7 };
+	struct rdma_cm_event event = {
+		.event = RDMA_CM_EVENT_ESTABLISHED,
+		.param.conn = {
+			.private_data = data, .private_data_len = sizeof(data),
+		},
+	};
+	struct rpcrdma_conn_fixture *fx;
+	struct rpcrdma_conn *conn;
+	struct rdma_cm_id *id;
+	int dials;
+
+	id = kunit_kzalloc(test, sizeof(*id), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, id);
+	for (dials = 0; dials < 2; dials++) {
+		fx = rpcrdma_conn_kunit_make(test, dials);
+		conn = &fx->cf_conn;
+		conn->cn_limits.lm_inline_send = 12345;
+		conn->cn_keepalive.al_started = true;
+		id->context = conn;
+		KUNIT_EXPECT_EQ(test, rpcrdma_conn_cm_event(id, &event), 0);
+		KUNIT_EXPECT_EQ(test, conn->cn_peer_len,
+				dials ? sizeof(data) : 0);
+		KUNIT_EXPECT_EQ(test, conn->cn_limits.lm_inline_send == 12345,
+				!dials);
+		rpcrdma_conn_expect(test, fx, RPCRDMA_CONN_UP, 0);
+	}
+}
+
 static struct kunit_case rpcrdma_conn_cases[] = {
 	KUNIT_CASE(rpcrdma_conn_keeps_refusal),
 	KUNIT_CASE(rpcrdma_conn_flushed_before_up),
 	KUNIT_CASE(rpcrdma_conn_flushed_while_up),
 	KUNIT_CASE(rpcrdma_conn_flushed_at_server),
+	KUNIT_CASE(rpcrdma_conn_told_too_late),
 	{}
 };
 

@@ -156,8 +156,8 @@ static bool rpcrdma_conn_port_in_use(int status)
 /* Always returns 0. Another value would make the CM core destroy the id, but only the owner of
  * the connection destroys it.
  */
-static int rpcrdma_conn_cm_event(struct rdma_cm_id *id,
-				 struct rdma_cm_event *event)
+VISIBLE_IF_KUNIT int rpcrdma_conn_cm_event(struct rdma_cm_id *id,
+					   struct rdma_cm_event *event)
 {
 	struct rpcrdma_conn *conn = id->context;
 
@@ -168,10 +168,11 @@ static int rpcrdma_conn_cm_event(struct rdma_cm_id *id,
 		rpcrdma_conn_step(conn);
 		break;
 	case RDMA_CM_EVENT_ESTABLISHED:
-		/* At the end that accepts, this event has no private data;
-		 * rpcrdma_conn_adopt() has kept the private data of the request.
+		/* At the end that accepts, this event should have no private data:
+		 * rpcrdma_conn_adopt() has kept the private data of the request. If a client sends
+		 * some, they must not replace what was agreed on since.
 		 */
-		if (event->param.conn.private_data_len)
+		if (conn->cn_dials && event->param.conn.private_data_len)
 			rpcrdma_conn_hear_peer(conn, &event->param.conn);
 		rpcrdma_conn_hear_ord(conn, &event->param.conn);
 		if (rpcrdma_conn_rise_up(conn)) {
@@ -203,6 +204,7 @@ static int rpcrdma_conn_cm_event(struct rdma_cm_id *id,
 	}
 	return 0;
 }
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_conn_cm_event);
 
 /* Starts resolving the address of the peer. The CM uses the type of service and the ACK timeout
  * when it resolves the route, so they are set first. If @path names an interface but no source

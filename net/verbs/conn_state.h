@@ -13,4 +13,9 @@ bool rpcrdma_conn_rise(struct rpcrdma_conn *conn, enum rpcrdma_conn_state state,
 bool rpcrdma_conn_rise_up(struct rpcrdma_conn *conn);
 bool rpcrdma_conn_shut_gate(struct rpcrdma_conn *conn);
 
+/* verbs/conn.c, for unit tests */
+#if IS_ENABLED(CONFIG_KUNIT)
+int rpcrdma_conn_cm_event(struct rdma_cm_id *id, struct rdma_cm_event *event);
+#endif
+
 #endif /* RPCRDMA_CONN_STATE_H */
