@@ -270,6 +270,59 @@ is_mounted() { # where, transport
 	file proc/self/mountstats "device server:/old mounted on $1 with fstype nfs4 statvers=1.1" "	xprt:	udp 0 0" \
 		"device server:/exp mounted on $1 with fstype nfs4 statvers=1.1" "	xprt:	$2 0 0"
 }
+# nfs_mount <directory> <transport> <version> [<connections>]: another mount of the server of $line
+nfs_mount() {
+	echo "60 22 0:41 / $1 rw - nfs4 server:/exp rw,vers=$3,hard,proto=$2,addr=192.0.2.9" >>"$root/proc/self/mountinfo"
+	echo "device server:/exp mounted on $1 with fstype nfs4 statvers=1.1" >>"$root/proc/self/mountstats"
+	yes "	xprt:	$2 0 0" | head -n "${4:-1}" >>"$root/proc/self/mountstats"
+}
+# types <line>...: these must be the commands that rpcrdma-check has printed, without comments
+types() {
+	[ "$(sed -n 's/^       type: //p' "$tmp/out" | sed 's/     (.*//')" = "$(printf '%s\n' "$@")" ] ||
+		fail "other commands: $(paste -s -d'|' "$tmp/out")"
+}
+# All mounts of a server by one version of NFSv4 share the connections of the first.
+test_shared() {
+	local at=$root/mnt
+	nfs_mount /first tcp 4.2
+	nfs_mount /first/below tcp 4.2
+	nfs_mount /third tcp 4.1
+	says shared client "server:/exp $at nfs proto=rdma,nosharecache"
+	grep -qF 'because /first is' "$tmp/out" || fail "it does not name the first: $(cat "$tmp/out")"
+	types "umount /first/below /first" "mount -t nfs -o proto=rdma,nosharecache server:/exp $at"
+	quiet client "server:/exp $at nfs proto=rdma,vers=3"
+	nfs_mount "$at" tcp 4.2
+	says shared client "server:/exp $at nfs proto=rdma,vers=4.2"
+	types "umount $at /first/below /first" "mount -t nfs -o proto=rdma,vers=4.2 server:/exp $at"
+	file etc/fstab "server:/exp $at nfs proto=rdma,_netdev 0 0"
+	says shared client
+	types "umount $at /first/below /first" "mount $at"
+	# No other mount is the reason.
+	file proc/self/mountinfo
+	nfs_mount "$at" tcp 4.2
+	says not-rdma client
+	types "umount $at" "mount $at"
+}
+test_shared-by-tcp() {
+	nfs_mount /first rdma 4.2
+	nfs_mount "$root/mnt" rdma 4.2
+	file etc/fstab "server:/exp $root/mnt nfs proto=tcp 0 0"
+	says shared client
+	types "umount $root/mnt /first" "mount $root/mnt"
+	file proc/self/mountinfo
+	nfs_mount "$root/mnt" tcp 4.2
+	notes no-line client
+}
+test_nconnect() {
+	nfs_mount /first rdma 3 2
+	quiet client "$line,vers=3,nconnect=2"
+	says nconnect client "$line,vers=3,nconnect=4"
+	types "umount /first" "mount -t nfs -o proto=rdma,_netdev,vers=3,nconnect=4 server:/export /mnt"
+	nfs_mount "$root/mnt" rdma 3 2
+	says nconnect client "server:/exp $root/mnt nfs proto=rdma,vers=3,nconnect=4"
+	types "umount $root/mnt /first" "mount -t nfs -o proto=rdma,vers=3,nconnect=4 server:/exp $root/mnt"
+	quiet client "server:/exp $root/mnt nfs proto=rdma,vers=3"
+}
 # The server has died. Each access to the mount point waits for ever.
 test_dead-server() {
 	local name

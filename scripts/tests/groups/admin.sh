@@ -240,6 +240,49 @@ case_check-mounted() {
 	complains "" client "$SERVER:$EXPORT $MNT nfs proto=rdma,vers=3"
 }
 
+# obeys <words> <argument>...: complain as in complains(), and execute the commands that rpcrdma-check prints
+obeys() {
+	complains "$@" >/tmp/obeys
+	cat /tmp/obeys
+	sed -n 's/^       type: //p' /tmp/obeys | sed 's/     (.*//' >/tmp/commands
+	(set -x; . /tmp/commands)
+}
+transports() { for at; do xprt_line "$at" | cut -d' ' -f1; done | paste -s -d' '; }
+# A mount uses the connections of another one of the same server, and so another transport, or fewer connections than its
+# options say. rpcrdma-check names the other mount. With its commands, the mount becomes what it should be.
+case_check-shared() {
+	local line="$HERE /m2 nfs proto=rdma,vers=4.2" v
+	mkdir -p /m2
+	for v in 4.0 4.2; do
+		mount -t nfs -o proto=tcp,vers=$v $HERE $MNT
+		complains shared client "$HERE /m2 nfs proto=rdma,vers=$v"
+		mount -t nfs -o proto=rdma,vers=$v $HERE /m2
+		[ "$(transports $MNT /m2)" = "tcp tcp" ] || die "transports: $(transports $MNT /m2)"
+		[ $v = 4.2 ] || umount /m2 $MNT
+	done
+	obeys shared client "$line" | tee /tmp/noted
+	grep -qF "because $MNT is" /tmp/noted || die "it does not name $MNT"
+	[ "$(transports /m2)" = rdma ] || die "the commands do not help: $(transports /m2)"
+
+	mount -t nfs -o proto=tcp,vers=4.2 $HERE $MNT
+	[ "$(transports $MNT)" = rdma ] || die "$MNT has a transport of its own"
+	obeys shared client "$HERE $MNT nfs proto=tcp,vers=4.2"
+	[ "$(transports $MNT)" = tcp ] || die "the commands do not help: $(transports $MNT)"
+	# Another version has a transport of its own, as admin.rst says.
+	mount -t nfs -o proto=rdma,vers=4.1 $HERE /m2
+	[ "$(transports $MNT /m2)" = "tcp rdma" ] || die "transports: $(transports $MNT /m2)"
+	complains "" client "$HERE /m2 nfs proto=rdma,vers=4.1"
+	umount /m2 $MNT
+
+	nfs_mount 4.2
+	nfs_mount 4.2 nconnect=4,nosharecache $SERVER /m2
+	[ "$(transports /m2)" = rdma ] || die "nconnect has an effect: $(transports /m2)"
+	obeys nconnect client "$line,nconnect=4"
+	[ "$(transports /m2)" = "rdma rdma rdma rdma" ] || die "the commands do not help: $(transports /m2)"
+	complains "" client "$line,nconnect=4"
+	umount /m2
+}
+
 # The server is dead, so a program that accesses the mount point waits until the server is back. rpcrdma-check must not
 # wait.
 case_check-dead-server() {
