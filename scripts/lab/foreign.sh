@@ -73,7 +73,7 @@ foreign_ready() {
 	release=$(. /etc/os-release && echo "$VERSION_CODENAME")
 	# shellcheck disable=SC2034
 	LAB_APT=$CACHE/apt-programs-$arch LAB_SUITES=("$release") LAB_ARCHS=("$arch")
-	lab_apt_setup
+	need_lists
 	rm -rf "$dir" "$dir.tmp"
 	with_log "fetching programs for $arch" "$CACHE/log/fetch-programs-$arch" programs_fetch "$dir.tmp/debs" || die "no programs for $arch"
 	with_log "unpacking them" "$CACHE/log/unpack-programs-$arch" programs_unpack "$dir.tmp/debs" "$dir.tmp/root" ||

@@ -132,9 +132,21 @@ lab_apt_setup() {
 	END
 	cmp -s "$d/sources.list.new" "$d/sources.list" && [ -e "$d/updated" ] && return
 	mv "$d/sources.list.new" "$d/sources.list"
+	# The caller may look at the status, so "set -e" may be off here. Without this option, apt-get succeeds if it has
+	# not read a single list.
 	with_log "reading the package lists of Debian" "$CACHE/log/apt-update" \
-		env APT_CONFIG="$d/apt.conf" apt-get update
+		env APT_CONFIG="$d/apt.conf" apt-get -o APT::Update::Error-Mode=any update || return
 	touch "$d/updated"
+}
+
+# need_lists: read the package lists, unless that has been done
+need_lists() { lab_apt_setup || die "the package lists of Debian could not be read"; }
+
+# need_room <megabytes>: the cache must have this much room.
+need_room() {
+	local left
+	left=$(df --output=avail -m "$CACHE" | tail -n 1)
+	((left >= $1)) || die "not enough room: this needs $1 MB in $CACHE, which has $((left)) MB"
 }
 
 lab_apt_cache() { APT_CONFIG=$LAB_APT/apt.conf apt-cache "$@"; }

@@ -115,7 +115,7 @@ kernel_release() {
 # $CACHE/debs, unless it is there, and print the path of the file.
 deb_fetch() {
 	local pkg=$1 suite=$2 version file
-	lab_apt_setup
+	need_lists
 	mkdir -p "$CACHE/debs"
 	version=$(lab_apt_cache madison "$pkg" | awk -F'|' -v s="/$2/" \
 		'{ gsub(/ /, "", $2); f = $3; gsub(/ /, "/", f) } index(f, s) && !n++ { print $2 }')
@@ -132,7 +132,7 @@ kernel_source_ready() {
 	local v=$1 src deb version
 	src=$(kernel_src "$v")
 	[ -e "$src/Makefile" ] && [ -e "$src.version" ] && return
-	deb=$(deb_fetch "linux-source-$v" "$(kernel_suite "$v")")
+	deb=$(deb_fetch "linux-source-$v" "$(kernel_suite "$v")") || exit
 	version=$(dpkg-deb -f "$deb" Version)
 	if [ ! -e "$src/Makefile" ]; then
 		mkdir -p "$CACHE/src/tmp-$v"
@@ -265,6 +265,7 @@ kernel_ready_built() {
 	need_packages "${PKG_BUILD[@]}" "${PKG_CLANG[@]}"
 	lock "kernel-$v-$CHECKERS-$(kernel_machine "$v")"
 	kernel_built "$v" && return
+	need_room 4000
 	kernel_source_ready "$v"
 	dir=$(kernel_build_dir "$v")
 	with_log "building the $CHECKERS kernel $v for $(kernel_machine "$v") (10 to 15 minutes on two cores)" \
@@ -279,7 +280,6 @@ debian_kernel_package() {
 	[ "$1" != debian-6.1 ] || series=6.1
 	suite=$(kernel_suite "$1")
 	flavour=$(debian_flavour "$1")
-	lab_apt_setup
 	lab_apt_cache show "linux-image-$flavour/$suite" |
 		grep -o "linux-image-${series/./\\.}\.[^ ,(]*-$flavour" | sort -uV | tail -n 1
 }
@@ -317,12 +317,14 @@ kernel_ready_debian() {
 	elif [ "$k" != debian ]; then
 		local LAB_APT=$CACHE/apt-$suite LAB_SUITES=("$suite")
 	fi
+	need_room 1000
+	need_lists
 	image=$(debian_kernel_package "$k") || die "$suite has no image for $k"
 	rel=${image#linux-image-}
 	rm -rf "$tmp" "${CACHE:?}/$k"
 	for pkg in "$image" $(debian_packages "$rel" "$(debian_flavour "$k")"); do
-		deb=$(deb_fetch "$pkg" "$suite")
-		with_log "unpacking $pkg" "$CACHE/log/unpack-$k" dpkg -x "$deb" "$tmp"
+		deb=$(deb_fetch "$pkg" "$suite") || exit
+		with_log "unpacking $pkg" "$CACHE/log/unpack-$k" dpkg -x "$deb" "$tmp" || exit
 	done
 	[ -d "$tmp/lib/modules" ] || ln -sfn usr/lib "$tmp/lib"
 	sed -i "s# /usr/src/# $CACHE/$k/usr/src/#" "$tmp/usr/src/linux-headers-$rel/Makefile"

@@ -29,6 +29,7 @@ usr_up() {
 	local d
 	mkdir "$tmp/mem"
 	mount -t tmpfs mem "$tmp/mem"
+	cp /usr/bin/apt-get "$tmp/apt-get"
 	for d in bin sbin; do
 		mkdir -p "$tmp/mem/$d/u" "$tmp/mem/$d/w"
 		mount -t overlay overlay -o "lowerdir=/usr/$d,upperdir=$tmp/mem/$d/u,workdir=$tmp/mem/$d/w" "/usr/$d"
@@ -120,6 +121,32 @@ test_install-key() {
 }
 
 need() { bash -c ". '$tree/scripts/lab/host.sh'; need_packages $1" >"$tmp/out" 2>&1 </dev/null; }
+
+# no_kernel <pattern>: no kernel can be fetched, for this reason, which is the last line
+no_kernel() {
+	! timeout 100 bash -c ". '$tree/scripts/lab/kmod.sh'; (kernel_ready debian) || exit" >"$tmp/out" 2>&1 </dev/null || fail "a kernel"
+	tail -n 1 "$tmp/out" | grep -qE "$1" || fail "not $1, but: $(tail -n 1 "$tmp/out")"
+}
+
+# If the package lists could not be read, the next run reads them again. (No server listens on port 1.)
+test_lists-unread() {
+	stubs
+	printf '#!/bin/sh\necho installed\n' >/usr/bin/dpkg-query
+	cp "$tmp/apt-get" /usr/bin/apt-get
+	DEBIAN_MIRROR=http://127.0.0.1:1/debian no_kernel 'lists of Debian could not be read'
+	printf '#!/bin/sh\ntouch %s/apt.begun\n' "$tmp" >/usr/bin/apt-get
+	DEBIAN_MIRROR=http://127.0.0.1:1/debian no_kernel 'has no image'
+	[ -e "$tmp/apt.begun" ] || fail "the lists are not read again"
+}
+
+test_no-room() {
+	stubs
+	printf '#!/bin/sh\necho installed\n' >/usr/bin/dpkg-query
+	printf '#!/bin/sh\necho Avail\necho 300\n' >/usr/sbin/df
+	chmod 755 /usr/sbin/df
+	no_kernel 'not enough room.* 1000 MB .* 300 MB'
+	rm /usr/sbin/df
+}
 
 # A run that was killed leaves its policy-rc.d. The next run removes the file.
 test_install-killed() {
