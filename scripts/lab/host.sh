@@ -61,21 +61,22 @@ end_tree() {
 
 # with_log <what> <logfile> <command...>: run a long command with its output in a file, and print a sign of life
 # every 20 seconds. If the command fails, print the last lines of its output. The command and its
-# descendants are ended if this subshell gets SIGINT, SIGTERM or SIGHUP, or if the script has ended.
+# descendants are ended if this subshell gets SIGINT, SIGTERM, SIGHUP or SIGPIPE, or if the script has ended.
 with_log() (
 	what=$1 log=$2 t0=$SECONDS pid='' rc=0
 	shift 2
 	mkdir -p "${log%/*}"
 	say "$what (log: $log)"
 	interrupted() {
-		trap '' INT TERM HUP
-		say "$what: interrupted"
+		trap '' INT TERM HUP PIPE
+		# If nobody reads the output any more, the message is lost.
 		[ -z "$pid" ] || end_tree "$pid"
+		say "$what: interrupted" || true
 		# End by the same signal, so that the parent of this shell sees that it was interrupted.
 		trap - "$1"
 		kill "-$1" "$BASHPID"
 	}
-	for signal in INT TERM HUP; do
+	for signal in INT TERM HUP PIPE; do
 		# shellcheck disable=SC2064
 		trap "interrupted $signal" $signal
 	done
