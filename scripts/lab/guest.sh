@@ -55,7 +55,7 @@ guest_qemu() {
 	local k=$1 accel=$2 cmdline=$3 machine
 	shift 3
 	if kernel_is_foreign "$k"; then
-		read -ra machine <<<"$(foreign_qemu "$k")"
+		read -ra machine <<<"$(foreign_qemu "$k") -nographic"
 		# On a busy host, an emulated processor may stand still for longer than 21 seconds,
 		# after which RCU would report a stall by default.
 		cmdline="console=$(foreign_console "$k") lab.programs=y rcupdate.rcu_cpu_stall_timeout=120 $cmdline"
@@ -65,7 +65,7 @@ guest_qemu() {
 		guest_pc "$@"
 	fi
 	# The machine is killed when its parent ends.
-	exec setpriv --pdeathsig KILL "${machine[@]}" -nodefaults -nographic -no-reboot -accel "$accel" \
+	exec setpriv --pdeathsig KILL "${machine[@]}" -nodefaults -no-reboot -accel "$accel" \
 		-kernel "$(kernel_image "$k")" -initrd "$(guest_initramfs "$k")" -append "$cmdline" \
 		-device virtio-serial "$@"
 }
@@ -90,7 +90,8 @@ guest_pc() {
 	fi
 	# q35: on the older machine type, each PCI interrupt link costs the debug kernels 25 s. no_timer_check:
 	# the kernel's test of the timer counts ticks, and panics if a busy host delivers them too late.
-	machine=(qemu-system-x86_64 -machine q35 -cpu "$cpu")
+	# Not -nographic: SeaBIOS would then write escape sequences to the console.
+	machine=(qemu-system-x86_64 -machine q35 -cpu "$cpu" -display none)
 	cmdline="console=ttyS0 no_timer_check $cmdline"
 }
 

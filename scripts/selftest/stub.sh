@@ -38,4 +38,5 @@ guest_start() {
 	) &
 	# shellcheck disable=SC2034
 	GUEST_PID=$!
+	[ -z "${GUEST_FOREGROUND:-}" ] || wait
 }

@@ -292,6 +292,10 @@ test_no-kernel-tree() {
 	refused 'tree at /nonexistent: KDIR is' make -s -C "$tree" KDIR=/nonexistent
 	! grep "$(uname -r)" "$tmp/out" || fail "it speaks of the running kernel"
 	refused 'if it is one of those in README' make -s -C "$tree" KREL=6.1.0-none
+	# This has a Makefile, too, which would call itself.
+	refused "tree at $tree: KDIR is" make -s -C "$tree" KDIR="$tree"
+	copy "$tmp/cleaned"
+	timeout 20 make -s -C "$tmp/cleaned" clean KDIR="$tmp/cleaned" || fail "make clean KDIR=$tmp/cleaned"
 }
 
 # make install refuses a module that was built for another kernel. The test's rpcrdma.ko has only what modinfo reads.

@@ -295,6 +295,17 @@ case_check-dead-server() {
 	nfs_umount
 }
 
+# The prompt of make shell has the commands and the manual pages that the documents name. The firmware of the guest's machine
+# writes nothing to the console: it would clear the user's screen, and switch off line wrap.
+case_shell() {
+	local said
+	said=$(MNT=/ bash --rcfile "$LAB/guest/shell.rc" -i -c \
+		'type -P rpcrdma-check rpcrdma-stats; for page in 4/rpcrdma 8/rpcrdma-check 8/rpcrdma-stats; do man -w "${page%/*}" "${page#*/}"; done' 2>&1) || true
+	echo "$said"
+	[ "$(grep -c "^$TOP/" <<<"$said")" = 5 ] || die "commands or pages are missing"
+	! grep -q $'\e' "/lab/$ROLE.console" || die "the console has escape sequences: $(grep -m 1 $'\e' "/lab/$ROLE.console" | cat -v)"
+}
+
 # --- rpcrdma-stats ------------------------------------------------------------
 
 # Run rpcrdma-stats in each of several rounds. Each output must be valid, and each counter in it
