@@ -31,7 +31,7 @@ no-kdir = KDIR is the directory with the headers of a kernel, or where it was bu
 endif
 
 modules:
-	@test -e $(KDIR)/Makefile || { echo "No kernel build tree at $(KDIR): $(no-kdir)"; exit 1; }
+	@test -e $(KDIR)/include/config || { echo "No kernel build tree at $(KDIR): $(no-kdir)"; exit 1; }
 	$(MAKE) -C $(KDIR) M=$(CURDIR) rpcrdma-version=$(shell scripts/package/version) modules
 
 define install-tools
@@ -70,7 +70,7 @@ deb: ## make the Debian package rpcrdma-dkms, in DEBDIR (here)
 	@scripts/package/deb $(or $(DEBDIR),.)
 
 clean: ## remove what a build left in the tree
-	@if test -e $(KDIR)/Makefile; then $(MAKE) -C $(KDIR) M=$(CURDIR) clean; else \
+	@if test -e $(KDIR)/include/config; then $(MAKE) -C $(KDIR) M=$(CURDIR) clean; else \
 	  find net kunit -name '*.o' -delete -o -name '.*.cmd' -delete 2>/dev/null; \
 	  rm -f *.o *.ko *.mod *.mod.c .*.cmd Module.symvers modules.order; fi
 	@rm -f rpcrdma-dkms_*.deb
