@@ -298,6 +298,25 @@ test_no-kernel-tree() {
 	timeout 20 make -s -C "$tmp/cleaned" clean KDIR="$tmp/cleaned" || fail "make clean KDIR=$tmp/cleaned"
 }
 
+# make dkms-install and dkms-uninstall leave alone what belongs to the package, even if its installation has not ended.
+test_dkms-and-package() {
+	local status
+	stubs
+	printf '#!/bin/sh\n[ "$1" = status ] || touch %s/dkms.changed\n' "$tmp" >/usr/sbin/dkms
+	chmod 755 /usr/sbin/dkms
+	for status in installed half-configured unpacked half-installed triggers-pending; do
+		printf '#!/bin/sh\necho %s\n' $status >/usr/bin/dpkg-query
+		! "$tree/scripts/package/dkms" uninstall >"$tmp/out" 2>&1 && grep -q 'the package rpcrdma-dkms is' "$tmp/out" ||
+			fail "not refused when the package is $status: $(tail -n 1 "$tmp/out")"
+	done
+	for status in not-installed config-files; do
+		printf '#!/bin/sh\necho %s\n' $status >/usr/bin/dpkg-query
+		"$tree/scripts/package/dkms" uninstall >"$tmp/out" 2>&1 || fail "$status: $(tail -n 1 "$tmp/out")"
+	done
+	rm /usr/sbin/dkms
+	[ ! -e "$tmp/dkms.changed" ] || fail "something is changed"
+}
+
 # make install refuses a module that was built for another kernel. The test's rpcrdma.ko has only what modinfo reads.
 test_install-of-another-kernel() {
 	local ko=$tmp/rpcrdma.ko root=$tmp/root
