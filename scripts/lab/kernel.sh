@@ -128,6 +128,7 @@ deb_fetch() {
 	compgen -G "$file*.deb"
 }
 
+# kernel_source_ready <version>: unpack the source of this kernel, unless that has been done
 kernel_source_ready() {
 	local v=$1 src deb version
 	src=$(kernel_src "$v")
@@ -142,6 +143,13 @@ kernel_source_ready() {
 		rm -rf "$CACHE/src/tmp-$v"
 	fi
 	echo "$version" >"$src.version"
+}
+
+# kernel_source_locked <version>: the same. If another run is unpacking the source, wait for that run.
+kernel_source_locked() {
+	[ ! -e "$(kernel_src "$1").version" ] || return 0
+	lock "kernel-$1-$CHECKERS-$(kernel_machine "$1")"
+	kernel_source_ready "$1"
 }
 
 # kernel_fragments <kernel>: print the fragments of its configuration. A machine may have another

@@ -75,14 +75,6 @@ platform_ready() {
 	echo "$stamp" >"$dir/.lab-stamp"
 }
 
-# Unpack the source that all platforms share, unless that has been done. If another run is unpacking
-# it, wait for that run.
-platform_source() {
-	[ ! -e "$(kernel_src 7.3).version" ] || return 0
-	lock "kernel-7.3-$CHECKERS-$(kernel_machine 7.3)"
-	kernel_source_ready 7.3
-}
-
 # platform_one <directory>: write a source one.c that includes the sources of all rooms but
 # net/module, and print the names of the objects of which the module then consists
 platform_one() {
@@ -111,7 +103,7 @@ platform_compile() {
 platforms_check() (
 	need_packages "${PKG_PLATFORMS[@]}"
 	lock platforms
-	platform_source
+	kernel_source_locked 7.3
 	TREE=$TREE/check
 	rc=0
 	for p in "${PLATFORMS[@]}"; do

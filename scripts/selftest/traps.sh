@@ -329,6 +329,20 @@ test_install-of-another-kernel() {
 	[ -e "$root/lib/modules/6.12.1-one/updates/rpcrdma.ko" ] || fail "it is not there"
 }
 
+# Steps of make check that only read files build no kernel: most need nothing, docs and style the source of one.
+test_check-without-kernel() {
+	local src=$RPCRDMA_CACHE/src/linux-source-7.3
+	stubs
+	printf '#!/bin/sh\necho installed\n' >/usr/bin/dpkg-query
+	mkdir -p "$src/scripts"
+	touch "$src/Makefile" "$src.version"
+	printf '#!/bin/sh\n' | tee "$src/scripts/kernel-doc" >"$src/scripts/checkpatch.pl"
+	chmod 755 "$src"/scripts/*
+	STEPS="looking docs style" timeout 100 make -s -C "$tree" check >"$tmp/out" 2>&1 </dev/null || fail "$(tail -n 1 "$tmp/out")"
+	[ ! -e "$tmp/apt.begun" ] || fail "something is fetched"
+	rm -r "$src" "$src.version"
+}
+
 test_help() {
 	make -s -C "$tree" help >"$tmp/out"
 	sed -n 2p "$tmp/out" | grep -q '^  make demo ' || fail "demo is not the first: $(sed -n 2p "$tmp/out")"
