@@ -95,7 +95,7 @@ tool() {
 			# The timeout of busybox would also prefer commands of busybox, so replace it by a function.
 			echo 'timeout() { while case $1 in -k) shift ;; -*) ;; *) false ;; esac; do shift; done; shift; "$@"; }'
 		fi
-		sed -E 's#(^|[^a-zA-Z0-9*])/(sys|proc|etc|run|var/lib)/#\1'"$root"'/\2/#g; /^PATH=/d; s/timeout -k 5 (5|10) /timeout -k 1 1 /' "$tree/scripts/package/$1"
+		sed -E 's#(^|[^a-zA-Z0-9*])/(sys|proc|etc|run|var/lib|lib/modules|usr/share)/#\1'"$root"'/\2/#g; /^PATH=/d; s/timeout -k 5 (5|10) /timeout -k 1 1 /' "$tree/scripts/package/$1"
 	} >"$tmp/tool"
 	# shellcheck disable=SC2086
 	timeout 60 $shell "$tmp/tool" "${@:2}"
@@ -105,12 +105,17 @@ tool() {
 # have exactly these words. Its status must be 1 if there are any, and 0 otherwise, and it must
 # print nothing to stderr.
 says() {
-	local rc=0 seen
+	local rc=0 seen word
 	tool rpcrdma-check "${@:2}" >"$tmp/out" 2>"$tmp/err" || rc=$?
 	seen=$(sed -n 's/^WRONG  \[\([a-z-]*\)\].*/\1/p' "$tmp/out" | paste -s -d' ')
 	[ "$seen" = "$1" ] && [ $rc = $((${#1} > 0)) ] && [ ! -s "$tmp/err" ] ||
 		fail "status $rc, \"$seen\" and not \"$1\": $(paste -s -d'|' "$tmp/out" "$tmp/err")"
+	while read -r word _; do
+		[[ $commands == *" $word "* ]] || fail "$word is not a command: $(grep "type: $word" "$tmp/out")"
+	done < <(sed -n 's/^       type: //p' "$tmp/out")
 }
+# What rpcrdma-check says after "type:" begins with one of these.
+commands=' apt depmod dkms dmesg echo exportfs getent grep ibv_devinfo ip lspci make mkdir modprobe mokutil mount nfsstat rdma rping rpcinfo rpcrdma-check systemctl umount '
 # notes <word> <argument>...: nothing is wrong, but this is noted.
 notes() {
 	says "" "${@:2}"
@@ -142,6 +147,18 @@ test_intree() {
 	says other-module server
 	grep -q 'systemctl start nfs-server' "$tmp/out" || fail "nothing starts nfsd again"
 }
+test_no-module() {
+	stub modinfo 'exit 1'
+	mkdir -p "$root/lib/modules/$(uname -r)/build"
+	says no-module client
+	types "apt install linux-headers-$(uname -r)" "make && make install"
+	file "lib/modules/$(uname -r)/build/Makefile"
+	says no-module client
+	types "make && make install"
+	stub dkms 'echo "rpcrdma/0.9: added"'
+	says no-module client
+	types "dkms autoinstall"
+}
 secure_boot() {
 	rm -r "$root/sys/module/rpcrdma"
 	file sys/kernel/security/lockdown "none [integrity] confidentiality"
@@ -151,6 +168,10 @@ test_not-signed() {
 	stub modinfo 'case $* in *-n*) echo /lib/modules/1/updates/rpcrdma.ko ;; *version*) echo 0.9 ;; esac'
 	says not-signed server
 	! grep 'mount and nfsd load it' "$tmp/out" || fail "and yet it says that it is loaded"
+	grep -q 'do:   see Documentation/distros.rst' "$tmp/out" || fail "nothing to read"
+	file usr/share/doc/rpcrdma-dkms/distros.rst
+	says not-signed server
+	grep -q 'do:   see .*/usr/share/doc/rpcrdma-dkms/distros.rst' "$tmp/out" || fail "the package has no Documentation/"
 }
 test_not-enrolled() {
 	secure_boot
@@ -370,6 +391,14 @@ test_parse() {
 	quiet client "mount -o proto=rdma server:/* /mnt"
 	grep -qF 'server:/*' "$tmp/out" || fail "the * is replaced"
 	says bad-line client "foo /mnt nfs proto=rdma,x=a:/b"
+}
+test_bad-option() {
+	local o
+	for o in proto=tcp vers=4.2 rdma,tcp proto=rdma,xprtsec=tls proto=rdma,port=2049 proto=rdma,vers=2 proto=rdma,nconnect=17 proto=rdma6; do
+		says bad-option client "192.0.2.9:/ /mnt nfs $o"
+		grep -q '^       do:   ' "$tmp/out" || fail "no advice for $o"
+	done
+	says bad-option client "[fd00::1]:/ /mnt nfs proto=rdma"
 }
 test_addresses() {
 	stub getent 'echo "198.51.100.7 STREAM server"; echo "198.51.100.7 DGRAM"; echo "192.0.2.9 STREAM"'

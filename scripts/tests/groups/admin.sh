@@ -20,8 +20,8 @@ before_case() {
 }
 
 # complains <words> <argument>...: rpcrdma-check prints each problem with a word in brackets. It
-# must report exactly the problems with these words, in this order, and name a command for each. If
-# <words> is empty, nothing may be wrong.
+# must report exactly the problems with these words, in this order, and say what to type or to do for
+# each. If <words> is empty, nothing may be wrong.
 complains() {
 	local words=$1 out rc=0 seen
 	shift
@@ -34,7 +34,7 @@ complains() {
 		[ $rc = 0 ] && [ "$(tail -n 1 <<<"$out")" = "Nothing is wrong." ] || die "status $rc though nothing is wrong"
 	else
 		[ $rc = 1 ] || die "status $rc though something is wrong"
-		awk '/^WRONG / { if (want) exit 1; want = 1 } /^       type: ./ { want = 0 } END { exit want }' <<<"$out" ||
+		awk '/^WRONG / { if (want) exit 1; want = 1 } /^       (type: |do:   )./ { want = 0 } END { exit want }' <<<"$out" ||
 			die "a complaint without a command"
 	fi
 }
