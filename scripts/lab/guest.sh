@@ -240,9 +240,10 @@ guest_last_words() {
 # guest_wait <dir> <seconds> <pid> <role> [<pid> <role>...]: wait until these guests have ended.
 # Returns 0 if the jobs of all of them ended well. Guests that still run are killed when the time is
 # over, or some time after the first of these guests has ended. A guest whose job is done is also
-# killed if it does not end soon: User-mode Linux sometimes hangs in the last step.
+# killed if it does not end soon: User-mode Linux sometimes hangs in the last step. If there is a file told, the time
+# begins again whenever the first guest reports something.
 guest_wait() {
-	local dir=$1 end=$((SECONDS + $2)) rc=0 i alive grace=0 pids=() roles=() done=()
+	local dir=$1 limit=$2 end=$((SECONDS + $2)) rc=0 i alive grace=0 pids=() roles=() done=()
 	shift 2
 	while (($#)); do pids+=("$1") roles+=("$2"); shift 2; done
 	while :; do
@@ -254,10 +255,14 @@ guest_wait() {
 			! grep -qs '^done ' "$dir/${roles[i]}.verdict" || ((done[i] = ${done[i]:-0} + 1))
 			((${done[i]:-0} < 60)) || kill -KILL "${pids[i]}" 2>/dev/null || true
 		done
+		if [ "$dir/${roles[0]}.verdict" -nt "$dir/told" ] && [ -e "$dir/told" ]; then
+			touch "$dir/told"
+			end=$((SECONDS + limit))
+		fi
 		if ((SECONDS > end || grace > 300)); then
 			for i in "${!pids[@]}"; do
 				kill -0 "${pids[i]}" 2>/dev/null || continue
-				echo "killed: no end in time" >>"$dir/${roles[i]}.log"
+				echo "killed: no end in time ($limit s)" >>"$dir/${roles[i]}.log"
 				kill -KILL "${pids[i]}" 2>/dev/null || true
 			done
 		fi

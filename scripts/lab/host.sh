@@ -59,6 +59,16 @@ end_tree() {
 	kill -KILL "${pids[@]}" 2>/dev/null || true
 }
 
+# last_line <file>: print the end of the last line, without the directories of the lab
+last_line() {
+	local line
+	line=$(tail -n 1 "$1")
+	line=${line//"$TREE/"}
+	line=${line//"$CACHE/"}
+	((${#line} <= 60)) || line=...${line: -57}
+	echo "$line"
+}
+
 # with_log <what> <logfile> <command...>: run a long command with its output in a file, and print a sign of life
 # every 20 seconds. If the command fails, print the last lines of its output. The command and its
 # descendants are ended if this subshell gets SIGINT, SIGTERM, SIGHUP or SIGPIPE, or if the script has ended.
@@ -92,7 +102,7 @@ with_log() (
 		kill -0 $$ 2>/dev/null || interrupted TERM
 		((SECONDS < next)) && continue
 		next=$((SECONDS + 20))
-		say "... $what: $((SECONDS - t0)) s, $(wc -l <"$log") lines; $(tail -n 1 "$log" | cut -c1-60)"
+		say "... $what: $((SECONDS - t0)) s, $(wc -l <"$log") lines; $(last_line "$log")"
 	done
 	wait "$pid" || rc=$?
 	((rc == 0)) && { say "$what: done in $((SECONDS - t0)) s"; return 0; }
@@ -100,6 +110,13 @@ with_log() (
 	say "$what: FAILED ($rc), see $log"
 	return "$rc"
 )
+
+# with_log ... || failed <message>: die, unless with_log was interrupted, and has said so
+failed() {
+	local rc=$?
+	((rc <= 128)) || exit $rc
+	die "$*"
+}
 
 # lock <name>: hold a lock until this shell and its children end.
 lock() {

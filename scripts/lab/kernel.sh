@@ -277,7 +277,7 @@ kernel_ready_built() {
 	kernel_source_ready "$v"
 	dir=$(kernel_build_dir "$v")
 	with_log "building the $CHECKERS kernel $v for $(kernel_machine "$v") (10 to 15 minutes on two cores)" \
-		"$CACHE/log/kernel-$v-$CHECKERS" kernel_make "$v" "$dir" || die "no kernel $v"
+		"$CACHE/log/kernel-$v-$CHECKERS" kernel_make "$v" "$dir" || failed "no kernel $v"
 	kernel_stamp "$v" >"$dir/.lab-stamp"
 }
 
@@ -336,7 +336,7 @@ kernel_ready_debian() {
 	done
 	[ -d "$tmp/lib/modules" ] || ln -sfn usr/lib "$tmp/lib"
 	sed -i "s# /usr/src/# $CACHE/$k/usr/src/#" "$tmp/usr/src/linux-headers-$rel/Makefile"
-	depmod -b "$tmp" "$rel"
+	with_log "listing its modules" "$CACHE/log/unpack-$k" depmod -b "$tmp" "$rel" || exit
 	touch "$tmp/.complete"
 	mv "$tmp" "$CACHE/$k"
 }
