@@ -73,7 +73,7 @@ clean: ## remove what a build left in the tree
 	@if test -e $(KDIR)/include/config; then $(MAKE) -C $(KDIR) M=$(CURDIR) clean; else \
 	  find net kunit -name '*.o' -delete -o -name '.*.cmd' -delete 2>/dev/null; \
 	  rm -f *.o *.ko *.mod *.mod.c .*.cmd Module.symvers modules.order; fi
-	@rm -f rpcrdma-dkms_*.deb
+	@rm -f "rpcrdma-dkms_$$(scripts/package/version)_all.deb"
 
 help: ## this list
 	@echo "For users:"
@@ -81,10 +81,10 @@ help: ## this list
 	@echo "For developers:"
 	@sed -n 's/^\([a-z-]*\):.*#- \(.*\)/make \1:\2/p' Makefile | while IFS=: read -r t w; do printf '  %-21s%s\n' "$$t" "$$w"; done
 
-test: #- everything in guests, on kernels of our own (KERNEL= PROVIDER= T=)
+test: #- one of eight parts of the tests in guests, on kernels of our own (KERNEL= PROVIDER= T=)
 	@scripts/test
 
-test-all: #- the full matrix, fio included
+test-all: #- all tests in guests, fio included
 	@scripts/test --all
 
 test-race: #- connections, data and faults on a kernel with KCSAN (KERNEL=7.3)
@@ -108,7 +108,7 @@ mutants: #- would the unit tests notice if net/wire or net/core were broken? (FI
 mutants-guests: #- would the tests in guests notice if the rest of net/ were broken? (NAMES=)
 	@python3 scripts/mutants/guests.py $(NAMES)
 
-bench: #- what an operation costs, compared with the in-tree module (PROVIDER=, CPUS=4: what several processors share)
+bench: #- what an operation costs, compared with the in-tree module (PROVIDER=; CPUS=4: what sharing among processors costs)
 	@scripts/bench
 
 .PHONY: all modules install uninstall dkms-install dkms-uninstall deb clean check fuzz mutants mutants-guests demo test test-all test-race test-memory soak bench shell help

@@ -12,7 +12,7 @@ KERNELS=$(sed -n 's/^rpcrdma-kernels := //p' "$TOP/Kbuild")
 die() { echo "${0##*/}: $*" >&2; exit 1; }
 
 [ -n "$KERNELS" ] || die "Kbuild does not list its kernels"
-RANGE="${KERNELS%% *} to ${KERNELS##* }"
+RANGE=$(sed 's/ / and /; s/\( and [^ ]*\) .* /\1 to /' <<<"$KERNELS")
 
 # dkms_source <directory>: write the source tree that DKMS builds. It has no unit tests: a kernel without KUnit
 # could not build them, and nobody would run them.

@@ -231,6 +231,9 @@ test_version-elsewhere() {
 	chown -R 65534:65534 "$repo"
 	[[ $("$repo/scripts/package/version") == *+git20261124.1.* ]] || fail "of another user's clone: $("$repo/scripts/package/version")"
 	[[ $("$repo/below/scripts/package/version") != *git* ]] || fail "of another repository's commit"
+	[ "$("$repo/scripts/package/version" --seconds)" = "$(date -d 2026-11-24T12:00:00Z +%s)" ] || fail "not the time of the commit"
+	[ -z "$("$repo/below/scripts/package/version" --seconds)" ] || fail "the time of another repository's commit"
+	grep -q 'version" --seconds' "$tree/scripts/package/deb" || fail "the package has another time"
 }
 
 # refused <pattern> <command...>: check that the command ends with an error status, and does not
@@ -317,6 +320,22 @@ test_dkms-and-package() {
 	[ ! -e "$tmp/dkms.changed" ] || fail "something is changed"
 }
 
+# The supported kernels are 6.1 and a range of later ones; those between them are not supported, and nothing says they are.
+test_range() {
+	local want
+	want=$(sed -n 's/^rpcrdma-kernels := \([^ ]*\) \([^ ]*\) .* \([^ ]*\)$/\1 and \2 to \3/p' "$tree/Kbuild")
+	stubs
+	printf '#!/bin/sh\n' >/usr/sbin/dkms
+	chmod 755 /usr/sbin/dkms
+	"$tree/scripts/package/dkms" install 6.5.0-x >"$tmp/out" 2>&1 || true
+	rm /usr/sbin/dkms
+	grep -q "not made for Linux 6.5.0-x, only for $want\$" "$tmp/out" || fail "dkms: $(cat "$tmp/out")"
+	tr -s ' \n' ' ' <"$tree/scripts/package/debian/control" | grep -q "for Linux $want," || fail "the package promises others"
+	printf 'include %s/Kbuild\nall:\n' "$tree" >"$tmp/mk"
+	make -s -f "$tmp/mk" src="$tree" VERSION=6 PATCHLEVEL=5 CONFIG_MODULES=y all >"$tmp/out" 2>&1 || true
+	grep -q "made for Linux $want, not for 6.5" "$tmp/out" || fail "make: $(head -n 1 "$tmp/out")"
+}
+
 # make install refuses a module that was built for another kernel. The test's rpcrdma.ko has only what modinfo reads.
 test_install-of-another-kernel() {
 	local ko=$tmp/rpcrdma.ko root=$tmp/root
@@ -343,12 +362,23 @@ test_check-without-kernel() {
 	rm -r "$src" "$src.version"
 }
 
+# make clean leaves packages of older versions, to which an administrator may want to return.
+test_clean() {
+	local old=$tmp/clean/rpcrdma-dkms_0.8.0_all.deb new
+	copy "$tmp/clean"
+	new=$tmp/clean/rpcrdma-dkms_$("$tmp/clean/scripts/package/version")_all.deb
+	touch "$old" "$new"
+	make -s -C "$tmp/clean" clean KDIR=/nonexistent
+	[ -e "$old" ] && [ ! -e "$new" ] || fail "left: $(ls "$tmp"/clean/*.deb)"
+}
+
 test_help() {
 	make -s -C "$tree" help >"$tmp/out"
 	sed -n 2p "$tmp/out" | grep -q '^  make demo ' || fail "demo is not the first: $(sed -n 2p "$tmp/out")"
 	[ "$(grep -c '^For ' "$tmp/out")" = 2 ] || fail "not two groups"
 	! grep -v '^For ' "$tmp/out" | grep -vE '^  .{20} [a-z0-9]' || fail "not aligned"
 	[ "$(grep -c '^  make ' "$tmp/out")" -ge 18 ] || fail "targets are missing"
+	! grep '^  make test .*everything' "$tmp/out" || fail "make test runs one of eight parts"
 }
 
 # If a guest died without a message, guest_last_words() does not fail. So the script that calls it

@@ -155,13 +155,13 @@ case_package-refuse() {
 	echo "$out"
 	[ $rc = 77 ] || fail "status $rc, not 77"
 	grep -q 'BUILD_EXCLUSIVE' <<<"$out" || fail "no reason"
-	grep -q "made for Linux 6.1 to 7.3" "$root/usr/src/rpcrdma-$version/dkms.conf" || fail "no reason in dkms.conf"
+	grep -q "made for Linux 6.1 and 6.6 to 7.3" "$root/usr/src/rpcrdma-$version/dkms.conf" || fail "no reason in dkms.conf"
 	cp -r "$root/usr/src/rpcrdma-$version" "$dir/mem/plain"
 	! out=$(make -C "$kdir" M="$dir/mem/plain" VERSION=5 PATCHLEVEL=10 modules 2>&1) || fail "make builds it"
 	echo "$out"
-	grep -q 'not made for Linux 5\.10, only for 6\.1 to 7\.3' <<<"$out" || fail "make gives no reason"
+	grep -q 'not made for Linux 5\.10, only for 6\.1 and 6\.6 to 7\.3' <<<"$out" || fail "make gives no reason"
 	out=$(make -n -C "$kdir" M="$dir/mem/plain" VERSION=7 PATCHLEVEL=4 modules 2>&1) || true
-	grep -q 'made for Linux 6\.1 to 7\.3, and this is 7\.4' <<<"$out" || fail "no warning for a newer one: $out"
+	grep -q 'made for Linux 6\.1 and 6\.6 to 7\.3, not for 7\.4' <<<"$out" || fail "no warning for a newer one: $out"
 	grep -q -- ' -c -o .*net/wire/lists\.o' <<<"$out" || fail "a newer one is refused"
 	out=$(make -n -C "$kdir" M="$dir/mem/plain" VERSION=5 PATCHLEVEL=10 RPCRDMA_ANY_KERNEL=1 modules 2>&1) || true
 	grep -q -- ' -c -o .*net/wire/lists\.o' <<<"$out" || fail "an older one cannot be insisted on"
