@@ -324,6 +324,32 @@ test_shared() {
 	says not-rdma client
 	types "umount $at" "mount $at"
 }
+test_version() {
+	local at
+	nfs_mount "$root/mnt" rdma 4.2
+	file "sys/kernel/debug/rpcrdma/client/192.0.2.99:20049-1" "version 1"
+	for at in 7 8; do file "sys/kernel/debug/rpcrdma/client/192.0.2.9:20049-$at" "state up" "version 2"; done
+	quiet client "server:/exp $root/mnt nfs proto=rdma"
+	grep -q '^ok .* by RDMA (RPC-over-RDMA version 2)\.$' "$tmp/out" || fail "no version: $(paste -s -d'|' "$tmp/out")"
+	# The connection may be down.
+	rm -r "$root/sys/kernel/debug/rpcrdma/client"
+	quiet client "server:/exp $root/mnt nfs proto=rdma"
+	grep -q '^ok .* by RDMA\.$' "$tmp/out" || fail "a version: $(paste -s -d'|' "$tmp/out")"
+}
+test_report() {
+	[ "$shell" != "busybox ash" ] || return 0
+	stub rdma 'echo "link mlx5_0/1"'
+	stub dmesg 'echo "rpcrdma: a message"'
+	nfs_mount "$root/mnt" rdma 4.2
+	file "sys/kernel/debug/rpcrdma/client/192.0.2.9:20049-1" "credits_owed 7"
+	file sys/module/rpcrdma/parameters/first_receives 3
+	file proc/sys/sunrpc/rdma_version 2
+	says "" client --report "server:/exp $root/mnt nfs proto=rdma,_netdev"
+	for text in 'Nothing is wrong.' "$(uname -r)" 'link mlx5_0/1' 'rpcrdma: a message' 'server_wrong_kernel 0' 'credits_owed 7' \
+		'xprt:	rdma 0 0' 'rdma 20049' 'first_receives:3' 'rdma_version:2'; do
+		grep -qF "$text" "$tmp/out" || fail "the report lacks $text"
+	done
+}
 test_shared-by-tcp() {
 	nfs_mount /first rdma 4.2
 	nfs_mount "$root/mnt" rdma 4.2

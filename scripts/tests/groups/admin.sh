@@ -56,7 +56,7 @@ case_check-healthy() {
 	nfs_mount 4.2
 	complains "" server client --try "mount -t nfs -o proto=rdma,vers=4.2 $HERE $MNT" \
 		"mount -o proto=rdma6,port=$PORT,vers=3 [$SERVER6]:$EXPORT /mnt"
-	grep -q "^ok     $HERE is mounted at $MNT, by RDMA" <("$TOOL" client "$HERE $MNT nfs rdma") || die "does not see the mount"
+	grep -q "^ok     $HERE is mounted at $MNT, by RDMA (RPC-over-RDMA version 1)" <("$TOOL" client "$HERE $MNT nfs rdma") || die "does not see the mount"
 	nfs_umount
 	# Without "server" or "client", rpcrdma-check finds out by itself what this machine is. This
 	# guest is both.
