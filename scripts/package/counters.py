@@ -3,7 +3,8 @@
 """Make what follows from the list of counters: the descriptions in rpcrdma-stats, and the Grafana dashboard.
 
 usage: counters.py --redraw    write both
-       counters.py --check     fail if one of them is not up to date (make check does this)
+       counters.py --check     fail if one of them is not up to date, or if the picture of the dashboard shows counters or
+                               panels that do not exist (make check does this)
 
 The names are those of include/rpcrdma/counters.h. Their descriptions, and the sections that become the rows of the
 dashboard, are those of Documentation/admin.rst (Counters). So nothing has to be written twice.
@@ -18,6 +19,7 @@ GUIDE = f"{TOP}/Documentation/admin.rst"
 LIST = f"{TOP}/include/rpcrdma/counters.h"
 STATS = f"{TOP}/scripts/package/rpcrdma-stats"
 DASHBOARD = f"{TOP}/Documentation/grafana.json"
+PICTURE = f"{TOP}/Documentation/grafana.svg"
 BEGIN, END = "# --- made by counters.py ---\n", "# --- end of what counters.py made ---\n"
 
 
@@ -52,6 +54,8 @@ def sections():
 
 def descriptions():
     rows = {name: words for _, table in sections() for name, words in table.items()}
+    # A link to a section of the guide
+    rows = {name: re.sub(r"see (\w+)_(?!\w)", r"see \1 in admin.rst", words) for name, words in rows.items()}
     return "".join(f"{name} {rows[name]}\n" for name in names())
 
 
@@ -121,6 +125,12 @@ def dashboard():
     }, indent=1) + "\n"
 
 
+def drawn():
+    """The titles and the counters in the picture of the dashboard"""
+    picture = text(PICTURE)
+    return set(re.findall(r'font-weight="bold">([^<]*)<', picture)) | set(re.findall(r">([a-z]+(?:_[a-z]+)+)<", picture))
+
+
 def main():
     described = {name for _, table in sections() for name in table}
     if set(names()) != described:
@@ -133,6 +143,10 @@ def main():
                 f.write(want)
         elif not os.path.exists(path) or text(path) != want:
             sys.exit(f"{os.path.relpath(path, TOP)} is not up to date: scripts/package/counters.py --redraw")
+    gone = drawn() - {title for title, *_ in panels()} - {
+        re.sub(r"^rpcrdma_|_total$", "", metric) for *_, metrics in panels() for metric in metrics}
+    if gone:
+        sys.exit(f"grafana.svg shows what no longer exists: {', '.join(sorted(gone))} (draw it again: picture.py)")
 
 
 if __name__ == "__main__":
