@@ -363,6 +363,7 @@ test_shared-by-tcp() {
 test_nconnect() {
 	nfs_mount /first rdma 3 2
 	quiet client "$line,vers=3,nconnect=2"
+	quiet client "$line,vers=3,nconnect="
 	says nconnect client "$line,vers=3,nconnect=4"
 	types "umount /first" "mount -t nfs -o proto=rdma,_netdev,vers=3,nconnect=4 server:/export /mnt"
 	nfs_mount "$root/mnt" rdma 3 2
