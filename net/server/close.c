@@ -107,8 +107,8 @@ void svc_rdma_end_inside(struct svc_rdma_xprt *sx)
 }
 EXPORT_SYMBOL_IF_KUNIT(svc_rdma_end_inside);
 
-/* Close sx_conn. When nobody is inside any more, and the queues are drained, only this function uses
- * the lists.
+/* Close sx_conn. When nobody is inside any more, and the queues are drained, only this function
+ * uses the lists.
  */
 static void svc_rdma_conn_end(struct svc_rdma_xprt *sx)
 {

@@ -716,8 +716,8 @@ static inline void svc_rdma_leave(struct svc_rdma_xprt *sx)
 	percpu_ref_put(&sx->sx_inside);
 }
 
-/* CLASS(svc_rdma_inside, inside)(sx) enters sx until the end of the enclosing block. Then @inside is
- * what svc_rdma_enter() has returned.
+/* CLASS(svc_rdma_inside, inside)(sx) enters sx until the end of the enclosing block. Then @inside
+ * is what svc_rdma_enter() has returned.
  */
 DEFINE_CLASS(svc_rdma_inside, struct svc_rdma_xprt *,
 	     if (_T) svc_rdma_leave(_T), svc_rdma_enter(sx),
