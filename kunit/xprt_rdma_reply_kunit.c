@@ -64,6 +64,9 @@ static void xprt_rdma_reply_set_up(struct xprt_rdma_reply_fixture *fx,
 	buf->buflen = XPRT_RDMA_KUNIT_HEAD + XPRT_RDMA_KUNIT_ITEM +
 		      XPRT_RDMA_KUNIT_REST;
 	req->rr_slot.rq_private_buf = *buf;
+	/* The buffer of the slot: the tail is directly behind the head. */
+	req->rr_buf = fx->rf_head;
+	req->rr_buf_size = sizeof(fx->rf_head) + sizeof(fx->rf_tail);
 	fx->rf_recv.rv_buf.bf_data = fx->rf_message;
 	req->rr_msg = &fx->rf_recv.rv_msg;
 	rpcrdma_msg_set_body(req->rr_msg, 40,
@@ -90,15 +93,14 @@ static void xprt_rdma_reply_expect_room(struct kunit *test,
 					u32 head, u32 pages)
 {
 	const struct rpc_rqst *rqst = &fx->rf_req.rr_slot;
+	u32 tail = head > XPRT_RDMA_KUNIT_HEAD ? 0 : XPRT_RDMA_KUNIT_REST;
 
 	KUNIT_EXPECT_EQ(test, rqst->rq_rcv_buf.head[0].iov_len, head);
 	KUNIT_EXPECT_EQ(test, rqst->rq_rcv_buf.page_len, pages);
-	KUNIT_EXPECT_EQ(test, rqst->rq_rcv_buf.buflen,
-			head + pages + XPRT_RDMA_KUNIT_REST);
-	KUNIT_EXPECT_EQ(test, rqst->rq_private_buf.head[0].iov_len, head);
-	KUNIT_EXPECT_EQ(test, rqst->rq_private_buf.page_len, pages);
-	KUNIT_EXPECT_EQ(test, rqst->rq_private_buf.buflen,
-			head + pages + XPRT_RDMA_KUNIT_REST);
+	KUNIT_EXPECT_EQ(test, rqst->rq_rcv_buf.tail[0].iov_len, tail);
+	KUNIT_EXPECT_EQ(test, rqst->rq_rcv_buf.buflen, head + pages + tail);
+	KUNIT_EXPECT_EQ(test, memcmp(&rqst->rq_rcv_buf, &rqst->rq_private_buf,
+				     sizeof(rqst->rq_rcv_buf)), 0);
 }
 
 /*
@@ -142,27 +144,26 @@ static void xprt_rdma_reply_counts_roundup(struct kunit *test)
 }
 
 /* The upper layer has estimated the length of the head. If the head is shorter, it is cut where the
- * item begins. If it is longer, its rest must not be copied behind the item, where the upper layer
- * would take data of the item for this rest.
+ * item begins. If it is longer, it extends to the tail, but not behind the slot's buffer.
  */
 static void xprt_rdma_reply_head_differs(struct kunit *test)
 {
+	u32 most = XPRT_RDMA_KUNIT_HEAD + XPRT_RDMA_KUNIT_REST, head;
 	struct xprt_rdma_reply_fixture *fx;
-	u32 head;
 	int rc;
 
 	fx = xprt_rdma_reply_make(test);
-	for (head = 0; head <= XPRT_RDMA_KUNIT_HEAD + XPRT_RDMA_KUNIT_REST;
-	     head += XDR_UNIT) {
+	for (head = 0; head <= most + XDR_UNIT; head += XDR_UNIT) {
 		xprt_rdma_reply_set_up(fx, XPRT_RDMA_KUNIT_ITEM);
 		rpcrdma_msg_set_body(fx->rf_req.rr_msg, 40, head);
 		rc = xprt_rdma_reply_place(&fx->rf_xr, &fx->rf_req);
-		xprt_rdma_reply_expect_untouched(test, fx);
-		if (head > XPRT_RDMA_KUNIT_HEAD) {
+		if (head > most) {
 			KUNIT_EXPECT_EQ(test, rc, -EIO);
+			xprt_rdma_reply_expect_untouched(test, fx);
 			continue;
 		}
 		KUNIT_EXPECT_EQ(test, rc, head + XPRT_RDMA_KUNIT_ITEM);
+		KUNIT_EXPECT_MEMEQ(test, fx->rf_head, fx->rf_message + 40, head);
 		xprt_rdma_reply_expect_room(test, fx, head,
 					    XPRT_RDMA_KUNIT_ITEM);
 	}
@@ -289,8 +290,9 @@ static void xprt_rdma_reply_spares_foreign(struct kunit *test)
 	for (written = 0; written <= XPRT_RDMA_KUNIT_ITEM; written++) {
 		xprt_rdma_reply_set_up(fx, written);
 		rc = xprt_rdma_reply_place(&fx->rf_xr, &fx->rf_req);
-		KUNIT_EXPECT_EQ(test, rc, -EIO);
-		xprt_rdma_reply_expect_untouched(test, fx);
+		KUNIT_EXPECT_EQ(test, rc < 0, !written);
+		KUNIT_EXPECT_PTR_EQ(test, memchr_inv(page_address(fx->rf_page),
+						     0xbd, PAGE_SIZE), NULL);
 
 		/* All inline bytes are in the head. */
 		xprt_rdma_reply_set_up(fx, written);

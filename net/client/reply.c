@@ -43,21 +43,23 @@
 #include "trace.h"
 #include "xprt_rdma.h"
 
-/* Lowers the lengths of head and pages in @buf. sunrpc takes buflen for the room that is left, and
- * moves data within it, so buflen is lowered as well.
+/* Sets the lengths of head and pages in @buf. If the head gets longer, it takes the memory of the
+ * tail. sunrpc takes buflen for the room in the buffer, and moves data within it, so buflen must be
+ * the sum of all parts.
  */
-static void xprt_rdma_reply_shorten_buf(struct xdr_buf *buf, u32 head,
-					u32 pages)
+static void xprt_rdma_reply_resize_buf(struct xdr_buf *buf, u32 head, u32 pages)
 {
+	if (head > buf->head[0].iov_len)
+		buf->tail[0].iov_len = 0;
 	buf->head[0].iov_len = head;
 	buf->page_len = pages;
 	buf->buflen = head + pages + buf->tail[0].iov_len;
 }
 
-static void xprt_rdma_reply_shorten(struct rpc_rqst *rqst, u32 head, u32 pages)
+static void xprt_rdma_reply_resize(struct rpc_rqst *rqst, u32 head, u32 pages)
 {
-	xprt_rdma_reply_shorten_buf(&rqst->rq_rcv_buf, head, pages);
-	xprt_rdma_reply_shorten_buf(&rqst->rq_private_buf, head, pages);
+	xprt_rdma_reply_resize_buf(&rqst->rq_rcv_buf, head, pages);
+	xprt_rdma_reply_resize_buf(&rqst->rq_private_buf, head, pages);
 }
 
 /* Like xprt_rdma_reply_place_rest(), for a body in several pieces. It is not inlined, so that
@@ -99,21 +101,23 @@ static bool xprt_rdma_reply_is_foreign(const struct xprt_rdma_req *req)
 }
 
 /* Copies the inline part of a Reply whose item came by RDMA, and is in the pages. The item must
- * follow the head without a gap, so the head is shortened if the upper layer has estimated more. If
- * the head is longer than estimated, its rest has no place in front of the item, and the RPC must
- * fail: behind the item, the upper layer would take it for something else. In the Replies that
- * Linux decodes, only roundup follows an item, and sunrpc does not need the roundup.
+ * follow the head without a gap, but the upper layer could only estimate the length of the head,
+ * whose verifier may be shorter or longer than before. In the Replies that Linux decodes, only
+ * roundup follows an item, and sunrpc does not need the roundup. So all inline bytes belong to the
+ * head, which may extend to the end of the slot's buffer.
  */
 static int xprt_rdma_reply_place_head(struct xprt_rdma_req *req, u32 item)
 {
 	const struct xdr_buf *buf = &req->rr_slot.rq_rcv_buf;
 	const struct rpcrdma_msg_in *msg = req->rr_msg;
 	u32 len = round_down(rpcrdma_msg_body_len(msg), XDR_UNIT);
+	void *head = buf->head[0].iov_base;
 
-	if (len > buf->head[0].iov_len || item > xdr_align_size(buf->page_len))
+	if (len > req->rr_buf + req->rr_buf_size - head ||
+	    item > xdr_align_size(buf->page_len))
 		return -EIO;
-	rpcrdma_msg_copy(msg, 0, buf->head[0].iov_base, len);
-	xprt_rdma_reply_shorten(&req->rr_slot, len, buf->page_len);
+	rpcrdma_msg_copy(msg, 0, head, len);
+	xprt_rdma_reply_resize(&req->rr_slot, len, buf->page_len);
 	return len + item;
 }
 
@@ -140,7 +144,7 @@ static int xprt_rdma_reply_place_inline(struct xprt_rdma *xr,
 	 * upper layer saw foreign pages, it would move the item to them.
 	 */
 	if (unlikely(foreign))
-		xprt_rdma_reply_shorten(&req->rr_slot, buf.head[0].iov_len, 0);
+		xprt_rdma_reply_resize(&req->rr_slot, buf.head[0].iov_len, 0);
 	xr->xr_stats.cs_fixup += len - head;
 	return len;
 }
@@ -155,8 +159,8 @@ static int xprt_rdma_reply_place_inline(struct xprt_rdma *xr,
  * (RFC 8166 3.4.6.2).
  *
  * Context: any.
- * Return: length of the Reply in bytes; or %-EIO if it does not fit, if more than roundup
- *	follows an item that came by RDMA, or if bytes would be copied to foreign pages.
+ * Return: length of the Reply in bytes; or %-EIO if it does not fit, or if bytes would be copied
+ *	to foreign pages.
  */
 VISIBLE_IF_KUNIT int xprt_rdma_reply_place(struct xprt_rdma *xr,
 					   struct xprt_rdma_req *req)

@@ -356,13 +356,19 @@ def roundup(s):
     s.kept()
 
 
-# The client estimates how long the part before the data is. Here the verifier is longer than in earlier Replies.
+# The client estimates how long the part before the data is. First the verifier is longer than in earlier Replies.
+# Then this part is longer than the memory that the client has for it.
 @case("memory", "a head that is longer than expected", vers=BOTH)      # Covers: ULB-18
 def long_head(s):
     op = s.user(do_read, 8192)
     call = s.next(READ3)
     body, writes = call.reduce(call.forward())
     call.send(body[:12] + words(2, 64) + bytes(64) + body[20:], writes=writes)
+    s.reads(8192, op=op)
+    op = s.user(do_read, 8192)
+    call = s.next(READ3)
+    body, writes = call.reduce(call.forward())
+    call.send(body + bytes(3000), writes=writes)
     s.fails(op, call.xid)
     want(s.counted("client_bad_replies") == 1, "it is not counted")
     s.works()
