@@ -153,18 +153,25 @@ static void svc_rdma_group_second_fits(struct kunit *test)
 			    NULL);
 }
 
-/* If there is no memory for a buffer as large as the client's Receives, the connection does not try
- * to get one again for each Reply.
+/* If there is no memory for a buffer as large as the client's Receives, the context does not try to
+ * get one again for each Reply. Here, a second attempt would succeed.
  */
 static void svc_rdma_group_tries_once(struct kunit *test)
 {
 	struct svc_rdma_group_fixture *fx = svc_rdma_group_make(test);
+	struct svc_rdma_xprt *sx = &fx->gx_sx;
 
 	KUNIT_EXPECT_EQ(test, svc_rdma_group_take(&fx->gx_first, 2), 0);
 	KUNIT_EXPECT_EQ(test, fx->gx_second.ss_send.sd_buf.bf_size,
 			SVC_RDMA_GROUP_KUNIT_SMALL);
-	KUNIT_EXPECT_EQ(test, fx->gx_sx.sx_conn.cn_limits.lm_inline_send,
-			SVC_RDMA_GROUP_KUNIT_SMALL);
+	list_del_init(&fx->gx_second.ss_send.sd_list);
+	fx->gx_first.ss_send.sd_nmore = 0;
+	list_move(&fx->gx_second.ss_list, &sx->sx_sends.sp_idle);
+	sx->sx_sends.sp_nidle = 1;
+	sx->sx_conn.cn_limits.lm_inline_send = SVC_RDMA_GROUP_KUNIT_LARGE;
+	KUNIT_EXPECT_EQ(test, svc_rdma_group_take(&fx->gx_first, 2), 0);
+	KUNIT_EXPECT_PTR_EQ(test, fx->gx_second.ss_send.sd_buf.bf_data,
+			    (void *)fx->gx_other);
 }
 
 static struct kunit_case svc_rdma_group_cases[] = {

@@ -64,30 +64,28 @@ void svc_rdma_send_pool_init(struct svc_rdma_send_pool *pool)
  * as the largest Send that the client accepts. But it is allocated in one piece, so memory may be
  * too fragmented. In version 2 a smaller buffer is enough: if a Reply does not fit, an error tells
  * the client to send the Call again with a Reply chunk (G-23). So the kernel need not try hard to
- * find a larger piece. If there is none, the connection sends no more than what the buffer holds
- * from then on, and the next Send does not try again.
+ * find a larger piece, and if there is none, the context keeps the smaller one for its lifetime.
  */
 static int svc_rdma_send_create_buf(struct svc_rdma_send *send, gfp_t gfp)
 {
 	struct svc_rdma_xprt *sx = svc_rdma_send_sx(send);
-	struct rpcrdma_limits *limits = &sx->sx_conn.cn_limits;
-	u32 size = READ_ONCE(limits->lm_inline_send);
+	u32 size = READ_ONCE(sx->sx_conn.cn_limits.lm_inline_send);
 	u32 had = send->ss_send.sd_buf.bf_size;
 	gfp_t easily = gfp | __GFP_NOWARN | __GFP_NORETRY;
-	u32 least = size, has;
+	u32 least = size;
 	int rc = -ENOMEM;
 
 	if (rpcrdma_vers_can_retry(READ_ONCE(sx->sx_vers)))
 		least = min(size, SVC_RDMA_V2_REQ_SIZE);
-	if (least < size)
+	if (had < size && least < size)
 		rc = rpcrdma_send_alloc(&send->ss_send, size, size, easily);
 	if (rc && had < least)
 		rc = rpcrdma_send_alloc(&send->ss_send, least, least,
 					gfp | __GFP_NOWARN);
-	has = send->ss_send.sd_buf.bf_size;
-	if (has && has < size)
-		WRITE_ONCE(limits->lm_inline_send, has);
-	svc_rdma_budget_sends(sx, (long)has - (long)had);
+	if (gfpflags_allow_blocking(gfp))
+		send->ss_wanted = size;
+	svc_rdma_budget_sends(sx, (long)send->ss_send.sd_buf.bf_size -
+				  (long)had);
 	return rc;
 }
 
@@ -294,7 +292,7 @@ struct svc_rdma_send *svc_rdma_send_get(struct svc_rdma_xprt *sx, gfp_t gfp)
 	svc_rdma_send_free_list(&surplus);
 	if (!send)
 		send = svc_rdma_send_add(sx, gfp);
-	else if (unlikely(send->ss_send.sd_buf.bf_size <
+	else if (unlikely(send->ss_wanted <
 			  READ_ONCE(sx->sx_conn.cn_limits.lm_inline_send)))
 		svc_rdma_send_create_buf(send, gfp);
 	if (likely(send))

@@ -234,6 +234,8 @@ struct svc_rdma_body {
  * @ss_msg: message of the Call that is answered, until just before the Send is posted; or NULL
  * @ss_posted: jiffies when the Send was posted; set before sd_slots
  * @ss_done: link in sp_done
+ * @ss_wanted: size in bytes for which the buffer was last prepared. The buffer is smaller if there
+ *	was no memory for this size
  * @ss_age: what rpcrdma_grant_open() has returned for the message that is to be sent, see struct
  *	rpcrdma_grant
  * @ss_pages: pages of the Reply, if RDMA Writes read some of them; an entry may be NULL
@@ -251,6 +253,7 @@ struct svc_rdma_send {
 	struct rpcrdma_msg_in	*ss_msg;
 	unsigned long		ss_posted;
 	struct llist_node	ss_done;
+	u32			ss_wanted;
 	u8			ss_age;
 	struct page		**ss_pages;
 	u32			ss_npages;
