@@ -266,6 +266,28 @@ void xprt_rdma_credit_drop_recvs(struct xprt_rdma *xr,
 }
 EXPORT_SYMBOL_IF_KUNIT(xprt_rdma_credit_drop_recvs);
 
+/* Returns the first credit of an RPC, if it has one. sunrpc then takes the send lock for the next RPC
+ * that waits for it, or releases it at once.
+ */
+static void xprt_rdma_credit_return_locked(struct rpc_task *task)
+{
+	struct rpc_xprt *xprt = task->tk_rqstp->rq_xprt;
+
+	lockdep_assert_held(&xprt->transport_lock);
+
+	xprt_release_rqst_cong(task);
+	xprt_rdma_unlocked(xprt);
+}
+
+static void xprt_rdma_credit_give_back_locked(struct rpc_task *task)
+{
+	struct xprt_rdma_req *req = xprt_rdma_req_from(task->tk_rqstp);
+
+	xprt_rdma_credit_drop_extra_locked(xprt_rdma_from(task->tk_rqstp->rq_xprt),
+					   &req->rr_extra);
+	xprt_rdma_credit_return_locked(task);
+}
+
 /**
  * xprt_rdma_credit_give_back - give back the credits of an RPC that is not in flight, and its
  *	Receives beyond the first
@@ -275,13 +297,10 @@ EXPORT_SYMBOL_IF_KUNIT(xprt_rdma_credit_drop_recvs);
  */
 void xprt_rdma_credit_give_back(struct rpc_task *task)
 {
-	struct xprt_rdma_req *req = xprt_rdma_req_from(task->tk_rqstp);
 	struct rpc_xprt *xprt = task->tk_rqstp->rq_xprt;
 
 	spin_lock(&xprt->transport_lock);
-	xprt_rdma_credit_drop_extra_locked(xprt_rdma_from(xprt),
-					   &req->rr_extra);
-	xprt_release_rqst_cong(task);
+	xprt_rdma_credit_give_back_locked(task);
 	spin_unlock(&xprt->transport_lock);
 }
 
@@ -352,7 +371,7 @@ void xprt_rdma_credit_release(struct rpc_task *task)
 		xprt_rdma_credit_set_locked(xr);
 	}
 	xprt_rdma_credit_drop_extra_locked(xr, &req->rr_extra);
-	xprt_release_rqst_cong(task);
+	xprt_rdma_credit_return_locked(task);
 }
 
 /* Wakes the next RPC that waits for a credit. sunrpc exports no function that does only this, but
@@ -367,7 +386,7 @@ static void xprt_rdma_credit_wake_sender(struct rpc_xprt *xprt)
 	lockdep_assert_held(&xprt->transport_lock);
 
 	xprt->cong += RPC_CWNDSCALE;
-	xprt_release_rqst_cong(&task);
+	xprt_rdma_credit_return_locked(&task);
 }
 
 static void xprt_rdma_credit_again_work(struct work_struct *work)
@@ -395,14 +414,21 @@ static void xprt_rdma_credit_again_work(struct work_struct *work)
 int xprt_rdma_credit_yield(struct rpc_task *task)
 {
 	struct rpc_xprt *xprt = task->tk_rqstp->rq_xprt;
-	struct xprt_rdma *xr = xprt_rdma_from(xprt);
+	const struct rpc_rqst *next;
 
-	xprt_rdma_credit_give_back(task);
 	spin_lock(&xprt->transport_lock);
-	/* sunrpc clears this bit, and wakes the next RPC, when a credit is returned. */
-	set_bit(XPRT_CWND_WAIT, &xprt->state);
+	xprt_rdma_credit_give_back_locked(task);
+	/* sunrpc clears this bit, and wakes the next RPC, when a credit is returned. It clears the
+	 * bit as well when it queues a request that needs no credit, such as the Reply to a
+	 * callback; if one is first in the queue already, the bit must not be set.
+	 */
+	next = list_first_entry_or_null(&xprt->xmit_queue, struct rpc_rqst,
+					rq_xmit);
+	if (!next || !next->rq_cong)
+		set_bit(XPRT_CWND_WAIT, &xprt->state);
 	spin_unlock(&xprt->transport_lock);
-	queue_delayed_work(xprtiod_workqueue, &xr->xr_again_work,
+	queue_delayed_work(xprtiod_workqueue,
+			   &xprt_rdma_from(xprt)->xr_again_work,
 			   XPRT_RDMA_AGAIN);
 	return -EBADSLT;
 }

@@ -12,7 +12,6 @@
 #include <linux/sunrpc/addr.h>
 #include <linux/sunrpc/sched.h>
 #include <linux/sunrpc/svc_xprt.h>
-#include <linux/wait_bit.h>
 
 #include "trace.h"
 #include "xprt_rdma.h"
@@ -181,14 +180,10 @@ static void xprt_rdma_destroy(struct rpc_xprt *xprt)
 	xprt_rdma_free(xr);
 }
 
-/* Someone who writes to dstaddr or xprt_state in /sys/kernel/sunrpc sleeps until XPRT_LOCKED is
- * clear. sunrpc clears the bit, but wakes nobody who waits for it.
- */
 static void xprt_rdma_release_xprt(struct rpc_xprt *xprt, struct rpc_task *task)
 {
 	xprt_release_xprt_cong(xprt, task);
-	smp_mb__after_atomic();	/* see wake_up_bit() */
-	wake_up_bit(&xprt->state, XPRT_LOCKED);
+	xprt_rdma_unlocked(xprt);
 }
 
 static const struct rpc_xprt_ops xprt_rdma_ops = {

@@ -15,6 +15,7 @@
 #include <linux/string.h>
 #include <linux/sunrpc/clnt.h>
 #include <linux/sunrpc/xprt.h>
+#include <linux/wait_bit.h>
 #include <rpcrdma/chunk.h>
 #include <rpcrdma/conn.h>
 #include <rpcrdma/counters.h>
@@ -686,6 +687,16 @@ xprt_rdma_reply_decode(const struct xprt_rdma *xr, struct rpcrdma_msg_in *msg,
 static inline u32 xprt_rdma_placing_send(const struct xprt_rdma *xr)
 {
 	return rpcrdma_layout_reach(&xr->xr_conn.cn_rtx, RPCRDMA_INLINE_MAX);
+}
+
+/* Call this when sunrpc may have released the send lock. sunrpc clears XPRT_LOCKED, but does not
+ * always wake those who sleep until the bit is clear: writers of dstaddr and xprt_state in
+ * /sys/kernel/sunrpc, and xprt_destroy().
+ */
+static inline void xprt_rdma_unlocked(struct rpc_xprt *xprt)
+{
+	smp_mb__after_atomic();	/* see wake_up_bit() */
+	wake_up_bit(&xprt->state, XPRT_LOCKED);
 }
 
 /* client/transport.c */

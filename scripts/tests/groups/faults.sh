@@ -374,8 +374,7 @@ case_starved-regions() {
 case_starved-send() { goes_on '^xprt_rdma_send_request$'; }
 case_starved-send-other() { in_other_version goes_on '^xprt_rdma_send_request$'; }
 # Eight processes use one connection while all allocations in xprt_rdma_send_request() and its
-# callees fail. Three times, more than 6 replies must come within 20 seconds. (A Call that waits for
-# memory does not delay the Calls that need none.)
+# callees fail. Three times, more than 6 replies must come within 20 seconds.
 # Covers: V1-ERR-25
 case_starved-send-long() {
 	local i connects
@@ -453,7 +452,8 @@ case_starved-beside() {
 	ice_down
 }
 
-# The regions of a new connection need no piece of memory of 4 pages or more.
+# The regions of a new connection need no piece of memory of 4 pages or more. (On 7.3, which is User-mode
+# Linux, a table of pages would take only 2 pages.)
 case_starved-pieces() {
 	can_starve
 	starve 100 '^xprt_rdma_frwr_reserve$'
