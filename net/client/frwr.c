@@ -453,14 +453,11 @@ int xprt_rdma_frwr_map_all(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 int xprt_rdma_frwr_map_pad(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 			   u32 pad, struct xprt_rdma_offer *offer)
 {
-	struct xdr_buf xdr = { .head[0] = { .iov_len = pad } };
+	struct xdr_buf xdr = {
+		.head[0] = { .iov_base = req->rr_pad, .iov_len = pad },
+	};
 	struct xprt_rdma_pieces w = { .ps_xdr = &xdr };
 
-	if (!req->rr_pad)
-		req->rr_pad = kzalloc(L1_CACHE_BYTES, XPRT_RDMA_GFP);
-	if (!req->rr_pad)
-		return -ENOBUFS;
-	xdr.head[0].iov_base = req->rr_pad;
 	return xprt_rdma_frwr_map(xr, req, &w, true, offer);
 }
 

@@ -56,7 +56,8 @@ static struct xprt_rdma_req *xprt_rdma_req_make(gfp_t gfp)
 	if (!req)
 		return NULL;
 	req->rr_buf = kmalloc(XPRT_RDMA_BUF_SIZE, gfp);
-	if (req->rr_buf) {
+	req->rr_pad = kzalloc(L1_CACHE_BYTES, gfp);
+	if (req->rr_buf && req->rr_pad) {
 		req->rr_buf_size = XPRT_RDMA_BUF_SIZE;
 		return req;
 	}
@@ -69,8 +70,8 @@ static struct xprt_rdma_req *xprt_rdma_req_make(gfp_t gfp)
  * @xr: transport that nobody uses yet
  *
  * With these slots, RPCs can be sent even if there is no memory for more slots. There are as many
- * as with TCP: while a WRITE waits until the server has recalled a delegation, another slot is
- * needed to return the delegation.
+ * as with TCP: while one WRITE waits until the server has recalled a delegation, the DELEGRETURN
+ * needs another slot.
  *
  * Context: process; sleeps.
  * Return: 0; or %-ENOMEM, and xprt_rdma_req_destroy_all() frees the slots.

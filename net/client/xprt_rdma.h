@@ -253,8 +253,7 @@ enum xprt_rdma_wait {
  * @rr_all: link in xr_req_all
  * @rr_buf: Call and Reply buffer, kept from RPC to RPC
  * @rr_buf_size: size of @rr_buf in bytes
- * @rr_pad: memory that a server may write the roundup of a Write chunk to (G-03); NULL until it is
- *	needed
+ * @rr_pad: a cache line that a server may write the roundup of a Write chunk to (G-03)
  * @rr_plan: forms chosen for the Call and the Reply
  * @rr_retry: how the next Call of this RPC has to differ because of earlier errors
  * @rr_extra: the Call's credits beyond the first, and its Receives beyond the first
