@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of net/verbs/conn_state.c: when a connection goes down, and which error is kept. Another
- * test is of net/verbs/conn.c: what a peer may say when the connection is established.
+ * Unit tests of net/verbs/conn_state.c: when a connection goes down, and which error is kept.
+ * Another test is of net/verbs/conn.c: what a peer may say when the connection is established.
  */
 
 #include <kunit/test.h>

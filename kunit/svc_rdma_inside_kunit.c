@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of svc_rdma_enter() and net/server/close.c: closing a connection waits for the tasks that
- * are inside this connection, and for no others. In guests, no task stays inside for long.
+ * Unit tests of svc_rdma_enter() and net/server/close.c: closing a connection waits for the tasks
+ * that are inside this connection, and for no others. In guests, no task stays inside for long.
  */
 
 #include <kunit/test.h>
@@ -53,7 +53,7 @@ static bool svc_rdma_inside_kunit_ends(struct svc_rdma_inside_fixture *fx)
 	return wait_for_completion_timeout(&fx->ix_ended, HZ / 2);
 }
 
-/* A task that is stuck in one connection holds up the end of this connection, but not of another. */
+/* A task that is stuck in one connection holds up the end of this one, but not of another. */
 static void svc_rdma_inside_waits_for_its_own(struct kunit *test)
 {
 	struct svc_rdma_inside_fixture *one = svc_rdma_inside_make(test);

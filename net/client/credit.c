@@ -266,8 +266,8 @@ void xprt_rdma_credit_drop_recvs(struct xprt_rdma *xr,
 }
 EXPORT_SYMBOL_IF_KUNIT(xprt_rdma_credit_drop_recvs);
 
-/* Returns the first credit of an RPC, if it has one. sunrpc then takes the send lock for the next RPC
- * that waits for it, or releases it at once.
+/* Returns the first credit of an RPC, if it has one. sunrpc then takes the send lock for the next
+ * RPC that waits for it, or releases it at once.
  */
 static void xprt_rdma_credit_return_locked(struct rpc_task *task)
 {

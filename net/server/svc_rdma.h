@@ -714,17 +714,18 @@ static inline struct svc_rdma_xprt *svc_rdma_enter(struct svc_rdma_xprt *sx)
 	return NULL;
 }
 
+/* @sx is what svc_rdma_enter() has returned. */
 static inline void svc_rdma_leave(struct svc_rdma_xprt *sx)
 {
-	percpu_ref_put(&sx->sx_inside);
+	if (likely(sx))
+		percpu_ref_put(&sx->sx_inside);
 }
 
 /* CLASS(svc_rdma_inside, inside)(sx) enters sx until the end of the enclosing block. Then @inside
  * is what svc_rdma_enter() has returned.
  */
-DEFINE_CLASS(svc_rdma_inside, struct svc_rdma_xprt *,
-	     if (_T) svc_rdma_leave(_T), svc_rdma_enter(sx),
-	     struct svc_rdma_xprt *sx)
+DEFINE_CLASS(svc_rdma_inside, struct svc_rdma_xprt *, svc_rdma_leave(_T),
+	     svc_rdma_enter(sx), struct svc_rdma_xprt *sx)
 
 /* The functions of net/server, file by file. A file directly calls only functions of files that
  * are listed before it, with two exceptions: server/credit.c calls functions of server/callback.c,
