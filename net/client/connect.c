@@ -385,6 +385,16 @@ static void xprt_rdma_connect_work(struct work_struct *work)
 	memalloc_flags_restore(flags);
 }
 
+/* Has the last attempt to connect resolved the server's address? If not, this host has no device or
+ * no network for that address, or nobody has answered for it. Longer and longer delays would spare
+ * nobody then. With the shortest delay, the transport connects soon after the device or the address
+ * has come back.
+ */
+static bool xprt_rdma_was_resolved(const struct xprt_rdma *xr)
+{
+	return xr->xr_conn.cn_caps.dc_max_qp_wr;
+}
+
 /**
  * xprt_rdma_connect - queue the work that connects
  * @xprt: transport
@@ -403,6 +413,10 @@ void xprt_rdma_connect(struct rpc_xprt *xprt, struct rpc_task *task)
 	 * delay to 0.
 	 */
 	if (xr->xr_conn.cn_error) {
+		if (!xprt_rdma_was_resolved(xr))
+			xprt->reestablish_timeout =
+				min_t(unsigned long, xprt->reestablish_timeout,
+				      XPRT_RDMA_REESTABLISH_MIN);
 		delay = xprt_reconnect_delay(xprt);
 		xprt_reconnect_backoff(xprt, XPRT_RDMA_REESTABLISH_MIN);
 	}

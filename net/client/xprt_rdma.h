@@ -79,7 +79,7 @@
 
 /* If an attempt to connect fails, this is the minimum time in jiffies from its start to the start
  * of the next attempt. sunrpc doubles this time after each further failure, up to
- * max_reconnect_timeout.
+ * max_reconnect_timeout, unless the server's address was not even resolved.
  */
 #define XPRT_RDMA_REESTABLISH_MIN	(5 * HZ)
 

@@ -243,7 +243,8 @@ static int rpcrdma_conn_resolve_addr(struct rdma_cm_id *id,
  * @path: from where and to where to connect
  * @timeout: jiffies allowed for the address, and again for the route
  *
- * On success a device is chosen, and conn->cn_caps describes it.
+ * When the address has been resolved, a device is chosen, and conn->cn_caps describes it, even if
+ * there is no route.
  *
  * Context: process; sleeps for up to twice @timeout. A call of rpcrdma_conn_fail() ends
  *	the wait.
@@ -282,15 +283,12 @@ int rpcrdma_conn_resolve(struct rpcrdma_conn *conn, struct net *net,
 		rc = rpcrdma_device_join(conn);
 	if (rc)
 		return rc;
+	rpcrdma_device_query(id->device, id->port_num, &conn->cn_caps);
 
 	rc = rdma_resolve_route(id, msecs);
 	if (!rc)
 		rc = rpcrdma_conn_wait(conn, timeout, -EHOSTUNREACH);
-	if (rc)
-		return rc;
-
-	rpcrdma_device_query(id->device, id->port_num, &conn->cn_caps);
-	return 0;
+	return rc;
 }
 
 /**

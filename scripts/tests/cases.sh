@@ -297,6 +297,21 @@ second_client() {
 	ip netns del second
 }
 
+# attempt_failed <errors>: has the client counted more than this number of failed attempts to connect?
+attempt_failed() { [ "$(counter client_connect_errors)" -gt "$1" ]; }
+
+# cm_stopped <device>: has rxe stopped the queue pair of the connection manager (compat.rst, Faults of kernels)?
+cm_stopped() { rdma resource show qp link "$1/1" | grep -q 'type GSI state ERR'; }
+
+# revive_rxe <device> <interface>: if that queue pair is stopped, delete the device and add it again, as an
+# administrator must do.
+revive_rxe() {
+	[ "$PROVIDER" = rxe ] && cm_stopped "$1" || return 0
+	echo "rxe has stopped the queue pair of the connection manager of $1"
+	rdma link delete "$1"
+	rdma link add "$1" type rxe netdev "$2"
+}
+
 # hostile <program> <set>: run a set of cases of hostile_<program>.py. With PART, run only the cases with PART in their
 # name.
 hostile() {

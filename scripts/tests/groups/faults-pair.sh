@@ -86,14 +86,6 @@ case_server-stopped() {
 	nfs_umount
 }
 
-# If rxe has once failed to send a message of the connection manager, its queue pair 1 no longer
-# works. An administrator must then delete the device and add it again, as this function does.
-revive_rxe() {
-	[ "$PROVIDER" = rxe ] || return 0
-	rdma link delete lab0
-	device_add
-}
-
 # link_down <seconds>: under a load, take the client's link down for this time
 link_down() {
 	local replies connects
@@ -110,7 +102,7 @@ link_down() {
 	sleep $(($1 - 1))
 	[ "$(xprt_field 7)" = "$replies" ] || die "replies came without a link"
 	ip link set eth0 up
-	revive_rxe
+	revive_rxe lab0 eth0
 	load_moves 150 "the link has come back after $1 s"
 	connects=$(($(xprt_field 3) - connects))
 	echo "$connects reconnects"

@@ -83,8 +83,6 @@ case_device-idle() {
 # handshakes: print how many ids of the client and the server are in a handshake
 handshakes() { rdma res show cm_id dev lab0 | grep -c 'state CONNECT ' || true; }
 
-attempt_failed() { [ "$(counter client_connect_errors)" -gt "$1" ]; }
-
 # A device is removed while a client tries to connect to a server that has a listener but no thread,
 # so the server does not accept the connection. The attempt ends at once, the server destroys the
 # connection request, and the client tries again until the device and nfsd are back.
@@ -203,6 +201,31 @@ case_reconnect-delay() {
 	nfs_umount
 	echo 0 >$trace/events/rpcrdma/xprt_rdma_connect/enable
 	echo local >$trace/trace_clock
+}
+
+# The server's address is removed for more than two minutes. Meanwhile the client finds nobody to ask. So the delay
+# between two attempts does not grow, and the client is connected soon after the address has come back.
+# Covers: V1-ERR-25
+case_address-gone() {
+	local writer errors t0
+	[ "$MODULE" = ours ] || skip "the in-tree module waits for up to 30 s"
+	nfs_mount 3
+	echo one >$MNT/gone
+	ip addr del $SERVER/24 dev "$RDMA_NETDEV"
+	trap 'ip addr replace $SERVER/24 dev "$RDMA_NETDEV"' EXIT
+	echo two >$MNT/gone &
+	writer=$!
+	sleep 120
+	errors=$(counter client_connect_errors)
+	until_true 90 attempt_failed "$errors" || die "nobody tries to connect"
+	ip addr add $SERVER/24 dev "$RDMA_NETDEV"
+	trap - EXIT
+	revive_rxe lab0 "$RDMA_NETDEV"
+	t0=${EPOCHREALTIME/./}
+	ends 15 $writer || die "no answer 15 s after the address has come back"
+	took "$t0" "the address has come back"
+	[ "$(cat $EXPORT/gone)" = two ] || die "what was written has not arrived"
+	nfs_umount
 }
 
 # Connecting may take a minute. It must not run in a workqueue where work of other mounts would wait for it.

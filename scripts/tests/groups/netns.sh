@@ -45,6 +45,51 @@ case_netns-client() {
 	fi
 }
 
+# away <seconds> <limit>: while the client in the namespace writes, the server's address is removed for this time, and
+# added again after an attempt to connect. Nobody answers for the address meanwhile. The write must end within the limit
+# after the address has come back.
+away() {
+	local writer errors t0
+	ip addr del $SERVER/24 dev ve0
+	trap 'ip addr replace $SERVER/24 dev ve0' EXIT
+	echo "$1" >$MNT/away &
+	writer=$!
+	sleep "$1"
+	if [ "$MODULE" = ours ]; then
+		errors=$(counter client_connect_errors)
+		until_true 90 attempt_failed "$errors" || die "nobody tries to connect"
+	fi
+	ip addr add $SERVER/24 dev ve0
+	trap - EXIT
+	revive_rxe lab0 ve0
+	t0=${EPOCHREALTIME/./}
+	ends "$2" $writer || die "no answer $2 s after the address has come back"
+	took "$t0" "the address has come back"
+	[ "$(cat $EXPORT/away)" = "$1" ] || die "what was written has not arrived"
+}
+
+case_netns-address() {
+	local limit=15
+	has_rxe_in_netns
+	# The in-tree module waits for up to 30 s between two attempts.
+	[ "$MODULE" = ours ] || limit=60
+	ip netns add user
+	ip link set ve1 netns user
+	ip -n user link set lo up
+	ip -n user addr add 10.9.0.3/24 dev ve1
+	ip -n user link set ve1 mtu 9000 up
+	nsenter --net=/run/netns/user rdma link add lab1 type rxe netdev ve1
+	# By default, a mount in another namespace than the first one gives up if there is no network.
+	nsenter --net=/run/netns/user mount -t nfs \
+		-o "proto=rdma,port=$PORT,vers=3,nolock,fatal_neterrors=none" $SERVER:$EXPORT $MNT
+	away 30 $limit
+	nfs_umount
+	rdma link delete lab1
+	ip -n user link set ve1 netns 1
+	ip netns del user
+	ip link set ve1 up
+}
+
 # A second server, in a namespace with its own nfsd and exports. A client in the first namespace mounts from it.
 case_netns-server() {
 	has_rxe_in_netns
