@@ -616,21 +616,19 @@ static_assert(sizeof(spinlock_t) > sizeof(u32) || SMP_CACHE_BYTES < 64 ||
 /**
  * struct svc_rdma_listener - a listening endpoint
  * @sl_xprt: the listener as sunrpc sees it
+ * @sl_mutex: protects @sl_id and @sl_addr; not taken by the event handler of @sl_id
  * @sl_id: CM id that listens, or NULL while there is none; see server/transport.c
  * @sl_addr: address that the listener is bound to
- * @sl_stale: the newest id cannot be used any more, because its device was removed, or the
- *	hardware address of the network interface has changed. This may happen before
- *	svc_rdma_listen() has stored the id in @sl_id.
- * @sl_relisten: work that creates a new id and listens again
+ * @sl_relisten: work that replaces the id
  * @sl_pending: connections to accept (sx_pending); protected by svc_rdma_pending_lock
  *	of server/accept.c
  * @sl_npending: entries of @sl_pending
  */
 struct svc_rdma_listener {
 	struct svc_xprt		sl_xprt;
+	struct mutex		sl_mutex;	/* sl_id, sl_addr */
 	struct rdma_cm_id	*sl_id;
 	struct sockaddr_storage	sl_addr;
-	bool			sl_stale;
 	struct delayed_work	sl_relisten;
 	struct list_head	sl_pending;
 	unsigned int		sl_npending;

@@ -7,10 +7,8 @@
  *
  * If the CM id of a listener is bound to the address of a device, the id becomes useless
  * when the device is removed, or when the hardware address of its network interface changes.
- * A work item then tries to listen with a new id until it succeeds. So a listener survives its
- * device. Three functions may destroy an id: the event handler (its return value makes the CM core
- * do that), svc_rdma_listener_detach() and svc_rdma_listen(). The one that takes the pointer out of
- * sl_id destroys the id (invariant I12).
+ * A work item then destroys the id, and listens with a new one. If that fails, it tries again until
+ * it succeeds. So a listener survives its device.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -23,7 +21,7 @@
 #include "svc_rdma.h"
 #include "trace.h"
 
-/* Time in jiffies after which a listener that has lost its CM id tries to listen again */
+/* If a listener cannot listen, time in jiffies after which it tries again */
 #define SVC_RDMA_RELISTEN	(2 * HZ)
 
 static struct svc_xprt_class svc_rdma_class;
@@ -33,7 +31,7 @@ static struct svc_rdma_listener *svc_rdma_listener_of(struct svc_xprt *xprt)
 	return container_of(xprt, struct svc_rdma_listener, sl_xprt);
 }
 
-/* Returns non-zero to have the CM core destroy @id. */
+/* For a connect request, returns non-zero to have the CM core destroy @id. */
 static int svc_rdma_listen_event(struct rdma_cm_id *id,
 				 struct rdma_cm_event *event)
 {
@@ -44,24 +42,28 @@ static int svc_rdma_listen_event(struct rdma_cm_id *id,
 		return svc_rdma_connect_request(sl, id, &event->param.conn);
 	case RDMA_CM_EVENT_ADDR_CHANGE:
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:
-		schedule_delayed_work(&sl->sl_relisten, SVC_RDMA_RELISTEN);
-		/* If @id is not in sl_id yet, svc_rdma_listen() destroys it: that
-		 * function first sets sl_id, and then reads sl_stale.
-		 */
-		WRITE_ONCE(sl->sl_stale, true);
-		return xchg(&sl->sl_id, NULL) == id;
+		schedule_delayed_work(&sl->sl_relisten, 0);
+		return 0;
 	default:
 		return 0;
 	}
 }
 
-static int svc_rdma_listen(struct svc_rdma_listener *sl)
+static void svc_rdma_unlisten_locked(struct svc_rdma_listener *sl)
+{
+	lockdep_assert_held(&sl->sl_mutex);
+	if (sl->sl_id)
+		rpcrdma_device_destroy_id(sl->sl_id);
+	sl->sl_id = NULL;
+}
+
+static int svc_rdma_listen_locked(struct svc_rdma_listener *sl)
 {
 	struct sockaddr *sa = (struct sockaddr *)&sl->sl_addr;
 	struct rdma_cm_id *id;
 	int rc;
 
-	WRITE_ONCE(sl->sl_stale, false);
+	lockdep_assert_held(&sl->sl_mutex);
 	id = rdma_create_id(sl->sl_xprt.xpt_net, svc_rdma_listen_event, sl,
 			    RDMA_PS_TCP, IB_QPT_RC);
 	if (IS_ERR(id))
@@ -84,20 +86,27 @@ static int svc_rdma_listen(struct svc_rdma_listener *sl)
 	if (rc)
 		goto out_destroy;
 
-	/* Before the id was in sl_id, the device may have been removed, or its hardware address
-	 * may have changed. If so, and the event handler has not taken the pointer out of sl_id,
-	 * destroy the id here (invariant I12).
-	 */
-	xchg(&sl->sl_id, id);
-	if (!READ_ONCE(sl->sl_stale) || xchg(&sl->sl_id, NULL) != id) {
-		trace_svc_rdma_listen(sa, 0);
-		return 0;
-	}
-	rc = -ENODEV;
+	sl->sl_id = id;
+	trace_svc_rdma_listen(sa, 0);
+	return 0;
 
 out_destroy:
 	rpcrdma_device_destroy_id(id);
 	trace_svc_rdma_listen(sa, rc);
+	return rc;
+}
+
+/* The present id, if there is one, is destroyed before a new one is made, because two ids cannot
+ * have the same port.
+ */
+static int svc_rdma_listen(struct svc_rdma_listener *sl)
+{
+	int rc;
+
+	mutex_lock(&sl->sl_mutex);
+	svc_rdma_unlisten_locked(sl);
+	rc = svc_rdma_listen_locked(sl);
+	mutex_unlock(&sl->sl_mutex);
 	return rc;
 }
 
@@ -107,23 +116,21 @@ static void svc_rdma_relisten_work(struct work_struct *work)
 						    struct svc_rdma_listener,
 						    sl_relisten);
 
-	if (READ_ONCE(sl->sl_id) || !svc_rdma_listen(sl))
-		return;
-	schedule_delayed_work(&sl->sl_relisten, SVC_RDMA_RELISTEN);
+	if (svc_rdma_listen(sl))
+		schedule_delayed_work(&sl->sl_relisten, SVC_RDMA_RELISTEN);
 }
 
 static void svc_rdma_listener_detach(struct svc_xprt *xprt)
 {
 	struct svc_rdma_listener *sl = svc_rdma_listener_of(xprt);
-	struct rdma_cm_id *id;
 
 	/* After the work item is disabled, no new id is made. When the present id has been
 	 * destroyed, no new connection arrives.
 	 */
 	disable_delayed_work_sync(&sl->sl_relisten);
-	id = xchg(&sl->sl_id, NULL);
-	if (id)
-		rpcrdma_device_destroy_id(id);
+	mutex_lock(&sl->sl_mutex);
+	svc_rdma_unlisten_locked(sl);
+	mutex_unlock(&sl->sl_mutex);
 
 	svc_rdma_pending_discard(sl);
 }
@@ -150,6 +157,7 @@ static struct svc_xprt *svc_rdma_listener_create(struct svc_serv *serv,
 	strscpy(sl->sl_xprt.xpt_remotebuf, "listener",
 		sizeof(sl->sl_xprt.xpt_remotebuf));
 	INIT_LIST_HEAD(&sl->sl_pending);
+	mutex_init(&sl->sl_mutex);
 	INIT_DELAYED_WORK(&sl->sl_relisten, svc_rdma_relisten_work);
 	memcpy(&sl->sl_addr, sa, min_t(size_t, salen, sizeof(sl->sl_addr)));
 
