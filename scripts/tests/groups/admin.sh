@@ -137,6 +137,24 @@ case_check-device() {
 	nfs_umount
 }
 
+# An interface goes down while a connection breaks. rxe cannot send the message that ends the connection, and stops the
+# queue pair for such messages.
+case_check-stopped() {
+	[ "$PROVIDER" = rxe ] || skip "this is a fault of rxe"
+	nfs_mount 4.2
+	ip link set "$RDMA_NETDEV" down
+	: >$MNT/stopped &
+	until_true 60 cm_stopped lab0 || skip "this rxe stops no queue pair"
+	ip link set "$RDMA_NETDEV" up
+	ip -6 addr add "$SERVER6/64" dev "$RDMA_NETDEV" nodad
+	until_true 10 grep -q ACTIVE /sys/class/infiniband/lab0/ports/1/state || die "lab0 is not active"
+	complains stopped server
+	revive_rxe lab0 "$RDMA_NETDEV"
+	ends 90 $! || die "the write fails"
+	complains "" server
+	nfs_umount
+}
+
 case_check-listener() {
 	rpc.nfsd 0
 	complains no-nfsd server
