@@ -222,8 +222,11 @@ static void array_kunit_take(struct array_kunit *ak, bool keep_head, u32 used)
 		array_kunit_put(ak, pages[i]);
 }
 
+/* A Reply of @used pages is sent. nfsd has not counted the last @missed of them. @how says who has
+ * the pages then: 0: the transport; 1: the transport, but the thread has the head; 2: the thread.
+ */
 static void array_kunit_round(struct array_kunit *ak, u32 used, u32 spliced,
-			      u32 how)
+			      u32 missed, u32 how)
 {
 	struct svc_rqst *rqstp = ak->ak_rqst;
 	struct page **reply;
@@ -235,6 +238,9 @@ static void array_kunit_round(struct array_kunit *ak, u32 used, u32 spliced,
 	array_kunit_reply(ak, used, spliced);
 	KUNIT_ASSERT_EQ(ak->ak_test, svc_rdma_array_used(rqstp), used);
 	if (how < 2) {
+		rqstp->rq_next_page -= missed;
+		svc_rdma_array_extend(rqstp, rqstp->rq_respages + used);
+		KUNIT_ASSERT_EQ(ak->ak_test, svc_rdma_array_used(rqstp), used);
 		array_kunit_take(ak, how, used);
 	} else {
 		svc_rdma_array_keep(rqstp, array_kunit_reusable);
@@ -249,20 +255,51 @@ static void array_kunit_round(struct array_kunit *ak, u32 used, u32 spliced,
 	KUNIT_ASSERT_EQ(ak->ak_test, array_kunit_owned(ak), array_kunit_full());
 }
 
+static void array_kunit_each_way(struct array_kunit *ak, u32 used, u32 spliced)
+{
+	u32 missed;
+
+	for (missed = 0; missed <= used; missed++) {
+		array_kunit_round(ak, used, spliced, missed, 0);
+		array_kunit_round(ak, used, spliced, missed, 1);
+	}
+	array_kunit_round(ak, used, spliced, 0, 2);
+}
+
 /* Test Replies of each number of pages, and for each number all choices of the pages that are from
  * the page cache. There are three tests of each Reply: the transport takes all pages of the Reply;
- * the transport takes all but the head; the thread keeps the pages that it can use again.
+ * the transport takes all but the head; the thread keeps the pages that it can use again. The first
+ * two are repeated with each number of pages that nfsd may not have counted.
  */
 static void array_kunit_replies(struct kunit *test)
 {
 	struct array_kunit *ak = array_kunit_new(test, ARRAY_KUNIT_SEPARATE);
-	u32 used, spliced, how;
+	u32 used, spliced;
 
 	array_kunit_alloc(ak, ARRAY_KUNIT_SEPARATE);
 	for (used = 0; used <= ARRAY_KUNIT_PAGES; used++)
 		for (spliced = 0; spliced < 1u << used; spliced++)
-			for (how = 0; how < 3; how++)
-				array_kunit_round(ak, used, spliced, how);
+			array_kunit_each_way(ak, used, spliced);
+}
+
+/* svc_rdma_array_extend() never takes a page away from a Reply, and never lets it exceed the room
+ * that sunrpc gave it.
+ */
+static void array_kunit_extent(struct kunit *test)
+{
+	struct array_kunit *ak = array_kunit_new(test, ARRAY_KUNIT_SEPARATE);
+	struct svc_rqst *rqstp = ak->ak_rqst;
+	u32 used, room;
+
+	array_kunit_alloc(ak, ARRAY_KUNIT_SEPARATE);
+	svc_rdma_array_begin(rqstp);
+	room = rqstp->rq_page_end - rqstp->rq_respages;
+	for (used = 0; used <= room + 1; used++) {
+		rqstp->rq_next_page = rqstp->rq_respages + 3;
+		svc_rdma_array_extend(rqstp, rqstp->rq_respages + used);
+		KUNIT_EXPECT_EQ(test, svc_rdma_array_used(rqstp),
+				used > room ? 3 : max(used, 3u));
+	}
 }
 
 /* If there is no Call to execute, sunrpc releases nothing, whatever values an earlier request has
@@ -312,6 +349,7 @@ static void array_kunit_refused(struct kunit *test)
 
 static struct kunit_case array_kunit_cases[] = {
 	KUNIT_CASE(array_kunit_replies),
+	KUNIT_CASE(array_kunit_extent),
 	KUNIT_CASE(array_kunit_nothing),
 	KUNIT_CASE(array_kunit_refused),
 	{}

@@ -76,14 +76,23 @@ int svc_rdma_pages_begin(struct svc_rqst *rqstp)
 }
 
 /**
- * svc_rdma_pages_used - how many pages does a Reply occupy?
+ * svc_rdma_pages_count - count the pages of a Reply that RDMA Writes read
  * @rqstp: thread with a finished Reply
+ *
+ * rq_next_page alone does not tell the number. If the data of a READ begin inside a page, nfsd of
+ * 7.3 may count one page too few (compat.rst, Faults of kernels). Nor does the encoder of an
+ * xdr_stream count the pages that a Reply takes besides its head. So all pages to which
+ * rq_res refers are counted, too, and rq_next_page is moved behind them.
  *
  * Context: process.
  * Return: number of pages.
  */
-u32 svc_rdma_pages_used(const struct svc_rqst *rqstp)
+u32 svc_rdma_pages_count(struct svc_rqst *rqstp)
 {
+	const struct xdr_buf *xdr = &rqstp->rq_res;
+	u32 npages = DIV_ROUND_UP(xdr->page_base + xdr->page_len, PAGE_SIZE);
+
+	svc_rdma_array_extend(rqstp, xdr->pages + npages);
 	return svc_rdma_array_used(rqstp);
 }
 
@@ -102,7 +111,7 @@ static bool svc_rdma_page_is_private(struct page *page)
  * svc_rdma_pages_take - take the pages of a Reply away from its thread
  * @rqstp: thread with a finished Reply
  * @chain: RDMA Writes that read from the pages
- * @pages: room for svc_rdma_pages_used() entries, some of which may become NULL
+ * @pages: room for svc_rdma_pages_count() entries, some of which may become NULL
  *
  * The caller releases the pages when the device has read them. The first page, which
  * has the head, stays with the thread if nobody else uses it and @chain does not read it.

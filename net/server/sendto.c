@@ -233,12 +233,13 @@ static int svc_rdma_reply_build(struct svc_rdma_send *send,
 static int svc_rdma_reply_hold_pages(struct svc_rdma_send *send,
 				     struct svc_rqst *rqstp)
 {
-	u32 used = svc_rdma_pages_used(rqstp);
+	u32 used;
 
 	if (list_empty(&send->ss_writes.sh_rws)) {
 		svc_rdma_pages_keep(rqstp);
 		return 0;
 	}
+	used = svc_rdma_pages_count(rqstp);
 	if (send->ss_maxpages < used) {
 		kvfree(send->ss_pages);
 		send->ss_maxpages = 0;

@@ -874,7 +874,7 @@ void svc_rdma_chain_destroy(struct svc_rdma_xprt *sx,
 /* server/pages.c */
 bool svc_rdma_pages_fit(void);
 int svc_rdma_pages_begin(struct svc_rqst *rqstp);
-u32 svc_rdma_pages_used(const struct svc_rqst *rqstp);
+u32 svc_rdma_pages_count(struct svc_rqst *rqstp);
 u32 svc_rdma_pages_take(struct svc_rqst *rqstp,
 			const struct svc_rdma_chain *chain,
 			struct page **pages);

@@ -101,6 +101,23 @@ static inline u32 svc_rdma_array_used(const struct svc_rqst *rqstp)
 }
 
 /**
+ * svc_rdma_array_extend - let a Reply occupy all pages that have data of it
+ * @rqstp: thread with a finished Reply
+ * @end: address behind the last entry whose page has data of the Reply
+ *
+ * Upper layers may leave rq_next_page too low. Then sunrpc lets the next Reply use pages
+ * that still have data of this one.
+ *
+ * Context: any.
+ */
+static inline void svc_rdma_array_extend(struct svc_rqst *rqstp,
+					 struct page **end)
+{
+	if (end > rqstp->rq_next_page && end <= rqstp->rq_page_end)
+		rqstp->rq_next_page = end;
+}
+
+/**
  * svc_rdma_array_take - take the pages of a Reply away from its thread
  * @rqstp: thread with a finished Reply
  * @keep_head: let the first page stay with the thread

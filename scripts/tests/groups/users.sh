@@ -115,6 +115,115 @@ case_large-io() {
 	done
 }
 
+# With direct I/O, nfsd of 7.3 reads whole blocks. If a READ begins inside a block, its data begin
+# inside a page, and may end in a page that nfsd does not count (compat.rst, Faults of kernels). The
+# thread must not write its next Reply to this page while the device still reads it. Eight threads
+# read at such offsets, so that each thread of nfsd has a next Reply.
+direct_reads() {
+	python3 -I -S -c '
+import mmap, os, random, sys, threading
+data = open(sys.argv[1], "rb").read()
+size, right, wrong = int(sys.argv[3]), [], []
+def work(seed):
+    choice = random.Random(seed)
+    fd = os.open(sys.argv[2], os.O_RDONLY | os.O_DIRECT)
+    room = mmap.mmap(-1, size)
+    for _ in range(60):
+        at = choice.randrange(len(data) - size)
+        n = os.preadv(fd, [room], at)
+        (right if room[:n] == data[at:at + size] else wrong).append(at)
+threads = [threading.Thread(target=work, args=(seed,)) for seed in range(8)]
+for t in threads: t.start()
+for t in threads: t.join()
+print(f"{len(wrong)} of {len(right) + len(wrong)} READs are wrong", *wrong[:3])
+sys.exit(len(right) != 480)' $EXPORT/disk/data $MNT/data 262144
+}
+
+NFSD_DEBUG=/sys/kernel/debug/nfsd
+
+# disk_up: export $EXPORT/disk, a file system on a device
+disk_up() {
+	truncate -s 64M /tmp/disk.img
+	mkfs.ext4 -q -F /tmp/disk.img
+	mkdir -p $EXPORT/disk
+	mount "$(losetup -f --show /tmp/disk.img)" $EXPORT/disk || die "no file system on a device"
+	exportfs -o rw,no_root_squash,insecure,fsid=8,no_subtree_check "*:$EXPORT/disk"
+	head -c 4M /dev/urandom >$EXPORT/disk/data
+	sync
+}
+
+disk_down() {
+	exportfs -u "*:$EXPORT/disk"
+	exportfs -f
+	until_true 60 umount $EXPORT/disk || die "the file system is in use"
+	losetup -D
+	rm -f /tmp/disk.img
+}
+
+# tcp_mount <version of NFS> <path>: mount by TCP, to compare. If this shows wrong data, too, nfsd is at
+# fault, and not the case.
+tcp_mount() { mount -t nfs -o "proto=tcp,port=2049,vers=$1,nolock,rsize=262144" "$SERVER:$2" $MNT; }
+
+# Covers: MEM-05
+case_direct-reads() {
+	local v at
+	[ -e $NFSD_DEBUG/io_cache_read ] || skip "this kernel's nfsd has no direct I/O"
+	disk_up
+	# If nfsd may splice, it does not use direct I/O either.
+	trap 'echo 0 >$NFSD_DEBUG/disable-splice-read; disk_down' EXIT
+	echo 2 >$NFSD_DEBUG/io_cache_read
+	for v in 3 4.2; do
+		case $v in 3) at=$EXPORT/disk ;; 4.2) at=/disk ;; esac
+		mount -t nfs -o "proto=rdma,port=$PORT,vers=$v,nolock,rsize=262144" "$SERVER:$at" $MNT
+		direct_reads || die "version $v: wrong data"
+		nfs_umount
+		tcp_mount $v "$at"
+		echo "by TCP: $(direct_reads)" || true
+		nfs_umount
+	done
+}
+
+# Over NFSv3, a Reply with two ACLs of 300 entries is longer than its head. nfsd does not count the
+# page that has the rest. Eight threads get the ACLs of 400 directories, all of which differ.
+long_acls() {
+	python3 -I -S -c '
+import os, struct, sys, threading
+ours, theirs = sys.argv[1:]
+undef = 0xffffffff
+def acl(i, what):
+    entries = [(1, 7, undef)] + [(2, 4, 100000 * what + 1000 * i + n) for n in range(300)] + \
+              [(4, 4, undef), (16, 7, undef), (32, 4, undef)]
+    return struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *e) for e in entries)
+names = ["system.posix_acl_access", "system.posix_acl_default"]
+wrong = []
+for i in range(400):
+    os.mkdir(f"{ours}/acl-{i}")
+    for what, name in enumerate(names):
+        os.setxattr(f"{ours}/acl-{i}", name, acl(i, what))
+def work(first):
+    for i in range(first, 400, 8):
+        for what, name in enumerate(names):
+            if os.getxattr(f"{theirs}/acl-{i}", name) != acl(i, what):
+                wrong.append((i, name))
+threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
+for t in threads: t.start()
+for t in threads: t.join()
+for i in range(400):
+    os.rmdir(f"{ours}/acl-{i}")
+print(f"{len(wrong)} of 800 ACLs are wrong", *wrong[:3])
+sys.exit(bool(wrong))' "$EXPORT" $MNT
+}
+
+# Covers: MEM-05
+case_long-acls() {
+	nfs_mount 3
+	long_acls || die "wrong ACLs"
+	nfs_umount
+	tcp_mount 3 $EXPORT
+	echo "by TCP: $(long_acls)" || true
+	nfs_umount
+}
+
 # --- watching it --------------------------------------------------------------
 
 # The tools of nfs-utils understand our client's line in /proc/self/mountstats.
