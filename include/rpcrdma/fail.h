@@ -21,6 +21,8 @@ struct dentry;
  * struct rpcrdma_fail - the knobs; all may change at any time
  * @fa_mr_pages: maximum number of pages in a memory region; 0 for the device's limit
  * @fa_qp_wr: maximum number of work requests in a queue; 0 for the device's limit
+ * @fa_probe_reads: on siw, new connections probe the peer with RDMA Reads, as on other iWARP
+ *	devices; only for kernels in which siw answers them correctly
  * @fa_reads: maximum number of Read chunks that the server accepts in a Call of version 2, without
  *	the Position Zero chunk
  * @fa_writes: maximum number of Write chunks that the server accepts in a Call of version 2
@@ -51,6 +53,7 @@ struct dentry;
 struct rpcrdma_fail {
 	u32		fa_mr_pages;
 	u32		fa_qp_wr;
+	bool		fa_probe_reads;
 	u32		fa_reads;
 	u32		fa_writes;
 	u32		fa_segs;
@@ -91,6 +94,11 @@ static inline u32 rpcrdma_fail_mr_pages(u32 has)
 static inline u32 rpcrdma_fail_qp_wr(u32 has)
 {
 	return rpcrdma_fail_at_most(has, READ_ONCE(rpcrdma_fail.fa_qp_wr));
+}
+
+static inline bool rpcrdma_fail_probe_reads(void)
+{
+	return READ_ONCE(rpcrdma_fail.fa_probe_reads);
 }
 
 static inline u32 rpcrdma_fail_reads(u32 has)
@@ -165,6 +173,7 @@ static inline void rpcrdma_fail_create_files(struct dentry *dir) { }
 static inline void rpcrdma_fail_remove_files(void) { }
 static inline u32 rpcrdma_fail_mr_pages(u32 has) { return has; }
 static inline u32 rpcrdma_fail_qp_wr(u32 has) { return has; }
+static inline bool rpcrdma_fail_probe_reads(void) { return false; }
 static inline u32 rpcrdma_fail_reads(u32 has) { return has; }
 static inline u32 rpcrdma_fail_writes(u32 has) { return has; }
 static inline u32 rpcrdma_fail_segs(u32 has) { return has; }

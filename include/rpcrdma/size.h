@@ -65,6 +65,7 @@
  * @dc_sg_gaps: memory regions may be registered from scatterlists with gaps
  * @dc_p2pdma: the device may be able to access PCI peer-to-peer memory
  * @dc_iwarp: the fabric is iWARP
+ * @dc_probe_reads: the keepalive probes the peer with an RDMA Read
  * @dc_read_mrs: RDMA Reads need memory regions on this device, or are faster with them
  * @dc_settle: number of milliseconds that a client waits before it uses a new connection,
  *	because of a fault of the device
@@ -90,6 +91,7 @@ struct rpcrdma_device_caps {
 	bool		dc_sg_gaps;
 	bool		dc_p2pdma;
 	bool		dc_iwarp;
+	bool		dc_probe_reads;
 	bool		dc_read_mrs;
 	u32		dc_settle;
 	u32		dc_signal_max;

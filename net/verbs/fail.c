@@ -91,7 +91,7 @@ static int rpcrdma_fail_kept_show(struct seq_file *seq, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(rpcrdma_fail_kept);
 
-/* Knobs that lower the limits of a device */
+/* Knobs that lower the limits of a device, or let siw probe like other devices */
 static void rpcrdma_fail_device_files(struct dentry *dir)
 {
 	struct rpcrdma_fail *fail = &rpcrdma_fail;
@@ -99,6 +99,8 @@ static void rpcrdma_fail_device_files(struct dentry *dir)
 	debugfs_create_u32("device_max_mr_pages", 0600, dir,
 			   &fail->fa_mr_pages);
 	debugfs_create_u32("device_max_qp_wr", 0600, dir, &fail->fa_qp_wr);
+	debugfs_create_bool("device_probe_reads", 0600, dir,
+			    &fail->fa_probe_reads);
 }
 
 /* Knobs that limit the room that the client provides for a result or a Reply; or make a local

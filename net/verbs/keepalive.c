@@ -20,7 +20,12 @@
  * adapter acknowledges an RDMA Write. On iWARP an RDMA Write completes when it has been
  * passed to TCP, so the probe there is an RDMA Read, which needs a response. On iWARP, a client
  * asks for permission to read when it connects. If the server does not grant it, the
- * client does not probe, and may not notice a dead server before an RPC times out.
+ * client does not probe, and may not notice a dead server before an RPC times out. On siw, an RDMA
+ * Read of no bytes may break the connection (compat.rst, Faults of kernels), so the probe is an
+ * RDMA Write as on InfiniBand. It only makes TCP send something: if the host of the peer is up
+ * but has no such connection, TCP ends it at once; and if the peer does not answer at all, when TCP
+ * gives up retransmitting, after about 15 minutes. So the completion of such a probe is no sign of
+ * life.
  *
  * The send queue has one entry that only the probe uses (%RPCRDMA_PROBE_WRS), and at most one
  * probe is outstanding. So a probe can be posted even if all other entries are in use.
@@ -63,6 +68,12 @@ static struct rpcrdma_conn *rpcrdma_keepalive_conn(struct rpcrdma_keepalive *al)
 	return container_of(al, struct rpcrdma_conn, cn_keepalive);
 }
 
+/* Does a probe complete only when the peer has answered it? */
+static bool rpcrdma_keepalive_is_answered(const struct rpcrdma_conn *conn)
+{
+	return !conn->cn_caps.dc_iwarp || conn->cn_caps.dc_probe_reads;
+}
+
 static void rpcrdma_keepalive_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct rpcrdma_keepalive *al =
@@ -71,9 +82,12 @@ static void rpcrdma_keepalive_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 
 	if (likely(wc->status == IB_WC_SUCCESS)) {
 		rpcrdma_send_cq_seen(conn);
-		rpcrdma_keepalive_heard(al);
-		rpcrdma_rtt_probed(&conn->cn_rtt,
-				   ktime_us_delta(ktime_get(), al->al_sent));
+		if (rpcrdma_keepalive_is_answered(conn)) {
+			rpcrdma_keepalive_heard(al);
+			rpcrdma_rtt_probed(&conn->cn_rtt,
+					   ktime_us_delta(ktime_get(),
+							  al->al_sent));
+		}
 		/* Pairs with rpcrdma_keepalive_check_peer(), which reads
 		 * al_busy and then al_heard.
 		 */
@@ -90,9 +104,8 @@ static void rpcrdma_keepalive_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 	rpcrdma_conn_fail(conn, -ETIMEDOUT);
 }
 
-/* Posts a probe: an RDMA Write without SGEs; on iWARP an RDMA Read, which must have exactly
- * one SGE even if it reads no bytes. Returns 0; or a negative errno, and the connection is
- * down.
+/* Posts a probe: an RDMA Write without SGEs; or an RDMA Read, which must have exactly one SGE
+ * even if it reads no bytes. Returns 0; or a negative errno, and the connection is down.
  */
 static int rpcrdma_keepalive_probe(struct rpcrdma_conn *conn)
 {
@@ -104,7 +117,7 @@ static int rpcrdma_keepalive_probe(struct rpcrdma_conn *conn)
 		.wr.send_flags	= IB_SEND_SIGNALED,
 	};
 
-	if (conn->cn_caps.dc_iwarp) {
+	if (conn->cn_caps.dc_probe_reads) {
 		probe.wr.opcode = IB_WR_RDMA_READ;
 		probe.wr.sg_list = &nothing;
 		probe.wr.num_sge = 1;
@@ -239,7 +252,8 @@ void rpcrdma_keepalive_init(struct rpcrdma_conn *conn)
  *	handshake.
  *
  * This has no effect if it was called before, or if rpcrdma_keepalive_stop() was called. The
- * peer is not probed if keepalive_time is 0, or, on iWARP, if the peer allows no RDMA Read.
+ * peer is not probed if keepalive_time is 0, or if the probe is an RDMA Read and the peer allows
+ * none.
  * The progress of work requests is not checked if progress_timeout is 0, or if the owner has
  * no ops->waiting().
  *
@@ -255,7 +269,7 @@ void rpcrdma_keepalive_start(struct rpcrdma_conn *conn)
 	if (al->al_started)
 		return;
 	al->al_started = true;
-	if (!conn->cn_caps.dc_iwarp || conn->cn_ord)
+	if (!conn->cn_caps.dc_probe_reads || conn->cn_ord)
 		WRITE_ONCE(al->al_idle, idle * HZ);
 	al->al_wait = wait * HZ;
 	if (conn->cn_ops->waiting)

@@ -111,6 +111,8 @@ pair_up() {
 	net_pair
 	provider_up
 	module_load
+	# Let siw probe like an adapter. Many cases measure how soon an end notices that the other one is dead.
+	tune Y $DEBUG/device_probe_reads
 	highest "${1:-1}"
 	if [ "$ROLE" = server ]; then
 		server_up

@@ -30,8 +30,7 @@ case_no-rtu-v2() {
 	siege 2 siege-rtu
 }
 
-# slow_read: make 48 READs of a megabyte at once. Together they take longer than progress_timeout,
-# the time after which the server closes a connection without progress.
+# slow_read <number>: make this number of READs of a megabyte at once
 slow_read() {
 	python3 -I -S -c '
 import mmap, os, sys, threading
@@ -43,14 +42,15 @@ def work(i):
             failed.append(f"READ {i} is short")
     except OSError as e:
         failed.append(f"READ {i}: {e}")
-threads = [threading.Thread(target=work, args=[i]) for i in range(48)]
+threads = [threading.Thread(target=work, args=[i]) for i in range(int(sys.argv[2]))]
 for t in threads: t.start()
 for t in threads: t.join()
-sys.exit("\n".join(failed) or 0)' $MNT/slow
+sys.exit("\n".join(failed) or 0)' $MNT/slow "$1"
 }
 
 # On a slow path, RPCs take long, but data are transferred all the time. So neither end may close the connection, even
-# if a keepalive probe waits long behind the data.
+# if a keepalive probe waits long behind the data. The READs together take longer than
+# progress_timeout, the time after which the server closes a connection without progress.
 case_slow-path() {
 	local connects failures looker t0 rc=0
 	[ "$PROVIDER" = siw ] || skip "rxe does not send by the network what is for the same device"
@@ -66,7 +66,7 @@ case_slow-path() {
 	(while nap 1; do grep -hE 'free|^sent|granted' $DEBUG/server/* | tr '\n' ' ' || true; echo; done) &
 	looker=$!
 	trap 'kill $looker; tc qdisc del dev lo root; rpc.nfsd 4' EXIT
-	timeout 200 bash -c "$(declare -f slow_read); MNT=$MNT slow_read" || rc=$?
+	timeout 200 bash -c "$(declare -f slow_read); MNT=$MNT slow_read 48" || rc=$?
 	kill $looker
 	tc -s qdisc show dev lo
 	tc qdisc del dev lo root
@@ -78,6 +78,80 @@ case_slow-path() {
 	((SECONDS - t0 > 35)) || die "the path was not slow: $((SECONDS - t0)) s"
 	[ "$(xprt_field 3)" = "$connects" ] || die "the connection was lost $(($(xprt_field 3) - connects)) times, $(($(counter keepalive_failures) - failures)) by a keepalive, while READs made progress"
 	nfs_umount
+	rm $EXPORT/slow
+}
+
+# read_requests <command...>: run the command, and print how many requests for an RDMA Read siw has sent
+# meanwhile. Such a request is a packet of its own, and begins with the two bytes of the length and
+# the control bytes of DDP and RDMAP (RFC 5040 4.3).
+read_requests() {
+	local pid
+	tcpdump -Z root -i lo -U -w /tmp/reads.pcap "tcp port $PORT and tcp[((tcp[12] & 0xf0) >> 2) + 2 : 2] = 0x4141" 2>/tmp/reads.err &
+	pid=$!
+	until_true 20 grep -q listening /tmp/reads.err || die "tcpdump: $(cat /tmp/reads.err)"
+	"$@" >&2
+	nap 1
+	kill $pid
+	wait $pid || true
+	tcpdump -r /tmp/reads.pcap 2>/dev/null | wc -l
+}
+
+# idle_probed <Y|N>: mount with READs as probes or without, and let the keepalive probe
+idle_probed() {
+	local before
+	echo "$1" >$DEBUG/device_probe_reads
+	nfs_mount 3
+	before=$(counter keepalive_probes)
+	nap 4
+	[ "$(counter keepalive_probes)" -gt "$before" ] || die "there was no probe: this tells nothing"
+	nfs_umount
+}
+
+# Each READ takes more than keepalive_time. While its RDMA Write is on its way, the client hears
+# nothing and probes the server. If siw has to answer an RDMA Read of no bytes just then, it sends
+# bytes that nobody asked for (compat.rst, Faults of kernels), and the client's siw ends the
+# connection. So the probe must be something else on siw.
+# Covers: V1-CRD-28
+slow_probe() {
+	local connects probes
+	nfs_mount 3 rsize=524288,timeo=3000,retrans=3
+	credited 8
+	connects=$(xprt_field 3) probes=$(counter keepalive_probes)
+	tc qdisc add dev lo root tbf rate 2500kbit burst 128kb limit 64mb
+	timeout 60 bash -c "$(declare -f slow_read); MNT=$MNT slow_read 3" ||
+		die "READs do not succeed, and the connection was lost $(($(xprt_field 3) - connects)) times"
+	echo "$(($(counter keepalive_probes) - probes)) probes"
+	[ "$(counter keepalive_probes)" -gt "$probes" ] || die "there was no probe: this tells nothing"
+	[ "$(xprt_field 3)" = "$connects" ] || die "the connection was lost $(($(xprt_field 3) - connects)) times"
+	tc qdisc del dev lo root
+	nfs_umount
+}
+
+slow_probe_end() {
+	tc qdisc del dev lo root 2>/dev/null || true
+	echo N >$DEBUG/device_probe_reads
+	echo 10 >/proc/sys/sunrpc/rdma_keepalive_time
+	echo "$WMEM" >/proc/sys/net/ipv4/tcp_wmem
+	rpc.nfsd 4
+}
+
+case_slow-probe() {
+	local n
+	[ "$PROVIDER" = siw ] || skip "rxe does not send by the network what is for the same device"
+	[ "$MODULE" = ours ] || skip "the in-tree module has no keepalive"
+	knobs
+	head -c 3M /dev/urandom >$EXPORT/slow
+	rpc.nfsd 8
+	WMEM=$(</proc/sys/net/ipv4/tcp_wmem)
+	trap slow_probe_end EXIT
+	echo 1 >/proc/sys/sunrpc/rdma_keepalive_time
+	# Let the data wait in siw, and not in TCP: on lo, the probe would then wait behind them.
+	echo 4096 65536 131072 >/proc/sys/net/ipv4/tcp_wmem
+	n=$(read_requests idle_probed Y)
+	((n)) || die "no Reads are seen where they must be: this tells nothing"
+	n=$(read_requests idle_probed N)
+	((!n)) || die "$n probes are RDMA Reads"
+	slow_probe
 	rm $EXPORT/slow
 }
 

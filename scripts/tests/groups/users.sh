@@ -329,7 +329,9 @@ case_round-trip() {
 	until_true 30 nobody_shown || die "of former mounts: $(ls $DEBUG/client)"
 	modprobe -q sch_netem || true
 	tc qdisc add dev lo root netem delay 10ms limit 100000 || skip "this kernel has no netem"
-	trap 'tc qdisc del dev lo root 2>/dev/null; echo 10 >/proc/sys/sunrpc/rdma_keepalive_time' EXIT
+	trap 'tc qdisc del dev lo root 2>/dev/null; tune N $DEBUG/device_probe_reads
+		echo 10 >/proc/sys/sunrpc/rdma_keepalive_time' EXIT
+	tune Y $DEBUG/device_probe_reads
 	highest 2
 	echo 1 >/proc/sys/sunrpc/rdma_keepalive_time
 	nfs_mount 3
