@@ -101,20 +101,9 @@ static inline void rpcrdma_keepalive_heard(struct rpcrdma_keepalive *al)
 		WRITE_ONCE(al->al_heard, now);
 }
 
-/**
- * rpcrdma_keepalive_probes - is the peer of this connection probed?
- * @al: keepalive of a connection
- *
- * Context: any.
- * Return: true if the connection fails soon after the peer has died.
- */
-static inline bool rpcrdma_keepalive_probes(const struct rpcrdma_keepalive *al)
-{
-	return READ_ONCE(al->al_idle);
-}
-
 void rpcrdma_keepalive_init(struct rpcrdma_conn *conn);
 void rpcrdma_keepalive_start(struct rpcrdma_conn *conn);
 void rpcrdma_keepalive_stop(struct rpcrdma_conn *conn);
+bool rpcrdma_keepalive_notices(const struct rpcrdma_conn *conn);
 
 #endif /* RPCRDMA_KEEPALIVE_H */

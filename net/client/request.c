@@ -238,10 +238,10 @@ out_replace:
  */
 void xprt_rdma_timer(struct rpc_xprt *xprt, struct rpc_task *task)
 {
-	struct rpcrdma_conn *conn = &xprt_rdma_from(xprt)->xr_conn;
+	const struct rpcrdma_conn *conn = &xprt_rdma_from(xprt)->xr_conn;
 
 	if ((task->tk_flags & RPC_TASK_NO_RETRANS_TIMEOUT) &&
-	    rpcrdma_keepalive_probes(&conn->cn_keepalive))
+	    rpcrdma_keepalive_notices(conn))
 		return;
 	if (task->tk_rqstp->rq_connect_cookie != xprt->connect_cookie ||
 	    xprt_rdma_send_is_fresh(task->tk_rqstp))

@@ -293,3 +293,16 @@ void rpcrdma_keepalive_stop(struct rpcrdma_conn *conn)
 {
 	disable_delayed_work_sync(&conn->cn_keepalive.al_work);
 }
+
+/**
+ * rpcrdma_keepalive_notices - would the keepalive notice soon that the peer is dead?
+ * @conn: connection
+ *
+ * Context: any.
+ * Return: true if the peer is probed, and has to answer the probes.
+ */
+bool rpcrdma_keepalive_notices(const struct rpcrdma_conn *conn)
+{
+	return READ_ONCE(conn->cn_keepalive.al_idle) &&
+	       rpcrdma_keepalive_is_answered(conn);
+}

@@ -173,6 +173,9 @@ kernel_fragment() { kernel_fragments "$1" | sed -n 's/[[:space:]]*#.*//; /^CONFI
 # rxe-destroy.patch: rxe looks up queue pairs under RCU, but their memory is freed at once (compat.rst).
 # rxe-again.patch: rxe of 6.12 executes a packet a second time if the queue pair fails during the
 # first time (compat.rst).
+# rxe-gsi.patch: rxe stops the queue pair of the connection manager if it cannot send a packet
+# (compat.rst).
+# siw-zero-read.patch: siw answers an RDMA Read of no bytes with old data (compat.rst).
 # siw.patch: when siw frees an endpoint, it uses the device of the endpoint. The device may have
 # been removed before (compat.rst).
 # um.patch: for each stack trace that KASAN, kmemleak or lockdep records, User-mode Linux searches the whole stack,
@@ -184,7 +187,9 @@ kernel_fragment() { kernel_fragments "$1" | sed -n 's/[[:space:]]*#.*//; /^CONFI
 kernel_patches() {
 	echo "$LAB/rxe.patch"
 	echo "$LAB/rxe-destroy.patch"
+	echo "$LAB/rxe-gsi.patch"
 	echo "$LAB/siw.patch"
+	echo "$LAB/siw-zero-read.patch"
 	[ "$1" != 6.12 ] || echo "$LAB/rxe-again.patch"
 	[ "$(kernel_machine "$1")" != um ] || printf '%s\n' "$LAB/um.patch" "$LAB/um-vector.patch"
 }

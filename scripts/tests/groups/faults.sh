@@ -764,7 +764,9 @@ case_slow-v4() {
 	mkdir -p $EXPORT/ice
 	mount --bind /ice $EXPORT/ice
 	exportfs -o rw,no_root_squash,insecure,fsid=8,no_subtree_check "*:$EXPORT/ice"
-	trap 'fsfreeze -u /ice' EXIT
+	# On siw, the probes are normally such that the client does not notice if the server is dead. Then it does not wait.
+	trap 'fsfreeze -u /ice; tune N $DEBUG/device_probe_reads' EXIT
+	tune Y $DEBUG/device_probe_reads
 	ice_mount vers=4.2,hard,timeo=10
 	dd if=/dev/zero of=$MNT/slow bs=4k count=1 oflag=direct 2>/dev/null
 	connects=$(counter client_connects)
@@ -774,6 +776,7 @@ case_slow-v4() {
 	until_true 30 threads_stuck 1 || die "nfsd does not wait for the storage"
 	sleep 8
 	fsfreeze -u /ice
+	tune N $DEBUG/device_probe_reads
 	trap - EXIT
 	ends 30 $pid || die "the WRITE fails"
 	[ "$(counter client_connects)" = "$connects" ] || die "the connection did not stay up"
