@@ -320,20 +320,6 @@ static void rpcrdma_props_v2_fold(struct kunit *test)
 	}
 }
 
-/* Covers: V2-PRP-19 */
-static void rpcrdma_props_v2_subset(struct kunit *test)
-{
-	static const u32 words[] = { 0x80000001, 0x00000002 };
-	u32 i;
-
-	for (i = 0; i < 100; i++)
-		KUNIT_EXPECT_EQ_MSG(test, rpcrdma2_propsubset_has(words, 2, i),
-				    i == 0 || i == 31 || i == 33, "%u", i);
-	KUNIT_EXPECT_FALSE(test, rpcrdma2_propsubset_has(words, 0, 0));
-	KUNIT_EXPECT_FALSE(test, rpcrdma2_propsubset_has(words, 1, 33));
-	KUNIT_EXPECT_FALSE(test, rpcrdma2_propsubset_has(words, 2, U32_MAX));
-}
-
 static struct kunit_case rpcrdma_props_kunit_cases[] = {
 	KUNIT_CASE(rpcrdma_props_encode_the_vector),
 	KUNIT_CASE(rpcrdma_props_decode_anywhere),
@@ -343,7 +329,6 @@ static struct kunit_case rpcrdma_props_kunit_cases[] = {
 	KUNIT_CASE(rpcrdma_props_sizes),
 	KUNIT_CASE_PARAM(rpcrdma_props_fold, rpcrdma_props_gen_params),
 	KUNIT_CASE_PARAM(rpcrdma_props_v2_fold, rpcrdma_props_v2_gen_params),
-	KUNIT_CASE(rpcrdma_props_v2_subset),
 	{}
 };
 

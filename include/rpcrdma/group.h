@@ -161,7 +161,6 @@ rpcrdma_group_judge(const struct rpcrdma_group *group,
 
 u32 rpcrdma_group_call(const struct rpcrdma_layout *layout,
 		       const struct rpcrdma2_rtx *peer);
-bool rpcrdma_group_credits(u32 grant, u32 used, u32 more, u32 count);
 u32 rpcrdma_group_replies(u32 reply_max, u32 recv_size, u32 extra, u32 most);
 enum rpcrdma_answer_form
 rpcrdma_group_answer(const struct rpcrdma_group_answer *args, u32 *number);

@@ -11,49 +11,6 @@
 #include <rpcrdma/rtx.h>
 
 /**
- * struct rpcrdma_place - a walk over the items of a group (rtx.h), which finds where they are in
- *	its data parts (a data part is the placed data in one transmission)
- * @gp_items: the items
- * @gp_nitems: number of items
- * @gp_seg: size of a segment in bytes
- * @gp_item: index of the item that the walk is in
- * @gp_done: number of bytes of that item that the walk has passed
- * @gp_at: number of bytes of the data part that the walk has passed
- * @gp_left: number of bytes of the data part that are left
- *
- * Before a walk, set @gp_items, @gp_nitems and @gp_seg, and all other members to zero.
- */
-struct rpcrdma_place {
-	const struct rpcrdma2_item	*gp_items;
-	u32				gp_nitems;
-	u32				gp_seg;
-	u32				gp_item;
-	u32				gp_done;
-	u32				gp_at;
-	u32				gp_left;
-};
-
-/**
- * struct rpcrdma_placed - part of an item (rtx.h) in a data part, which is the placed data in
- *	one transmission
- * @pd_item: index of the item
- * @pd_offset: offset of the part in the item
- * @pd_at: offset of the part in the data part
- * @pd_length: number of bytes in the part
- * @pd_gap: if this part ends the item, number of bytes between the end of the item and the
- *	end of its last segment; otherwise 0. The sender sends zeros there if another item
- *	follows, and nothing after the last item (RTX-56). The receiver sets these bytes to
- *	zero as far as an upper layer can read them (RTX-60).
- */
-struct rpcrdma_placed {
-	u32		pd_item;
-	u32		pd_offset;
-	u32		pd_at;
-	u32		pd_length;
-	u32		pd_gap;
-};
-
-/**
  * struct rpcrdma_layout - how a sender divides a message among the transmissions of a group
  *	(rtx.h)
  * @ly_hdr: length of the header of the first transmission in bytes
@@ -107,9 +64,6 @@ u64 rpcrdma_items_data(const struct rpcrdma2_item *items, u32 nitems, u32 seg);
 u64 rpcrdma_items_length(const struct rpcrdma2_item *items, u32 nitems);
 u32 rpcrdma_layout_reach(const struct rpcrdma2_rtx *peer, u32 most);
 u32 rpcrdma_layout_gather(u32 sges, u32 offset, u32 page_size, u32 seg);
-void rpcrdma_place_part(struct rpcrdma_place *place, u32 length);
-bool rpcrdma_place_next(struct rpcrdma_place *place,
-			struct rpcrdma_placed *placed);
 
 bool rpcrdma_layout_place(struct rpcrdma_layout *layout,
 			  const struct rpcrdma2_rtx *peer, u32 segs,

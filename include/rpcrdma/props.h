@@ -71,6 +71,5 @@ void rpcrdma_props_limits(const struct rpcrdma_cm_private *ours,
 void rpcrdma2_props_limits(const struct rpcrdma_cm_private *ours,
 			   const struct rpcrdma2_props *peer,
 			   struct rpcrdma_limits *limits);
-bool rpcrdma2_propsubset_has(const u32 *words, u32 nwords, u32 index);
 
 #endif /* RPCRDMA_PROPS_H */

@@ -369,32 +369,6 @@ u32 rpcrdma_group_call(const struct rpcrdma_layout *layout,
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_group_call);
 
 /**
- * rpcrdma_group_credits - are there enough credits for a Call now?
- * @grant: number of credits that are granted
- * @used: number of credits of all Calls in flight, including one of this Call
- * @more: how many of the @used credits are further credits (core/credit.c)
- * @count: number of transmissions of this Call
- *
- * A Call does not wait for further credits (RTX-78). Calls of several transmissions
- * leave half of the grant to Calls that need only one credit (RTX-79). The module does not call
- * this function: rpcrdma_window_more() applies the same rules to a window.
- *
- * Context: any; the caller serialises.
- * Return: false if there are not enough. The Call then takes base form, or fewer
- *	transmissions.
- *
- * See RTX-74, RTX-78, RTX-79, RTX-81 of rtx.rst.
- */
-bool rpcrdma_group_credits(u32 grant, u32 used, u32 more, u32 count)
-{
-	u64 wanted = count - 1;
-
-	return !wanted ||
-	       (used + wanted <= grant && more + wanted <= grant / 2);
-}
-EXPORT_SYMBOL_IF_KUNIT(rpcrdma_group_credits);
-
-/**
  * rpcrdma_group_replies - count the Receives that a Call offers for its Reply
  * @reply_max: length of the largest Reply in bytes
  * @recv_size: size of our Receives in bytes, as announced

@@ -93,63 +93,6 @@ u64 rpcrdma_items_length(const struct rpcrdma2_item *items, u32 nitems)
 }
 
 /**
- * rpcrdma_place_part - continue a walk in the next data part
- * @place: the walk over the items, at its beginning or at the end of the previous data part
- * @length: length of the part in bytes; all parts but the last are whole segments
- *
- * Context: any.
- */
-void rpcrdma_place_part(struct rpcrdma_place *place, u32 length)
-{
-	place->gp_at = 0;
-	place->gp_left = length;
-}
-EXPORT_SYMBOL_IF_KUNIT(rpcrdma_place_part);
-
-/**
- * rpcrdma_place_next - find the next piece of an item in the data part
- * @place: the walk
- * @placed: OUT: the piece and where it is, if true is returned
- *
- * Context: any.
- * Return: false at the end of the data part, or of the items.
- *
- * See RTX-55, RTX-56, RTX-60 of rtx.rst.
- */
-bool rpcrdma_place_next(struct rpcrdma_place *place,
-			struct rpcrdma_placed *placed)
-{
-	const struct rpcrdma2_item *item = &place->gp_items[place->gp_item];
-	u32 gap;
-
-	if (place->gp_item == place->gp_nitems || !place->gp_left)
-		return false;
-	placed->pd_item = place->gp_item;
-	placed->pd_offset = place->gp_done;
-	placed->pd_at = place->gp_at;
-	placed->pd_length = min(item->im_length - place->gp_done,
-				place->gp_left);
-	placed->pd_gap = 0;
-	place->gp_done += placed->pd_length;
-	place->gp_at += placed->pd_length;
-	place->gp_left -= placed->pd_length;
-	if (place->gp_done < item->im_length)
-		return true;
-
-	gap = (place->gp_seg - item->im_length % place->gp_seg) %
-	      place->gp_seg;
-	placed->pd_gap = gap;
-	/* No gap is sent after the last item, so the data part may end here. */
-	gap = min(gap, place->gp_left);
-	place->gp_at += gap;
-	place->gp_left -= gap;
-	place->gp_item++;
-	place->gp_done = 0;
-	return true;
-}
-EXPORT_SYMBOL_IF_KUNIT(rpcrdma_place_next);
-
-/**
  * rpcrdma_layout_reach - how long is a Send that fills the peer's target segments?
  * @peer: what the peer has announced; the caller has validated it
  * @most: length of the largest Send that we make, in bytes

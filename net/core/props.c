@@ -182,20 +182,3 @@ void rpcrdma2_props_limits(const struct rpcrdma_cm_private *ours,
 	limits->lm_remote_inv = ours->cp_remote_inv;
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_props_limits);
-
-/**
- * rpcrdma2_propsubset_has - is a property in a subset of a property set?
- * @words: the subset, as a bit map in host byte order
- * @nwords: number of words; a property beyond them is not in the subset
- * @index: position of the property in the set, from 0
- *
- * No message of version 2 carries a subset yet; extensions may (version-two 4.1).
- *
- * Context: any.
- * Return: true if the property is in the subset.
- */
-bool rpcrdma2_propsubset_has(const u32 *words, u32 nwords, u32 index)
-{
-	return index / 32 < nwords && (words[index / 32] >> index % 32) & 1;
-}
-EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_propsubset_has);

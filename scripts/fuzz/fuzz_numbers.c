@@ -63,24 +63,10 @@ static void fuzz_props_silent(const struct rpcrdma_cm_private *ours)
 	CHECK(limits.lm_remote_inv == ours->cp_remote_inv);
 }
 
-/* Check a property subset in which only one bit is set: only that property is found. */
-static void fuzz_props_subset(u8 nwords, u8 bit, u32 index)
-{
-	u32 words[8] = { };
-
-	nwords = nwords % 8 + 1;
-	words[bit / 32] = 1u << bit % 32;
-	CHECK(rpcrdma2_propsubset_has(words, nwords, index) ==
-	      (index == bit && bit / 32 < nwords));
-	CHECK(rpcrdma2_propsubset_has(words, nwords, bit) ==
-	      (bit / 32 < nwords));
-	CHECK(!rpcrdma2_propsubset_has(words, 0, index));
-}
-
 /*
  * Target props: any private data of a peer, and any of ours.
  *
- * Covers: V1-CRD-20 V2-PRP-19 V2-PRP-20
+ * Covers: V1-CRD-20 V2-PRP-20
  */
 void fuzz_props(const u8 *data, size_t size)
 {
@@ -122,7 +108,6 @@ void fuzz_props(const u8 *data, size_t size)
 	      fuzz_min(fuzz_cm_size(ours.cp_recv_size), peer.cp_send_size));
 
 	fuzz_props_silent(&ours);
-	fuzz_props_subset(fuzz_u8(&in), fuzz_u8(&in), fuzz_u8(&in));
 
 	rpcrdma_props_encode(buf, &ours);
 	CHECK(rpcrdma_props_decode(buf, sizeof(buf), &read));
