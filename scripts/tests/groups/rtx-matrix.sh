@@ -231,7 +231,7 @@ case_rtx-starved-replies() {
 	MOUNT_OPTS=rsize=16384 counted client_group_replies 1 $ANY sound 3 listed
 }
 starved_listing() {
-	starve 10 '^svc_rdma_group_encode$'
+	starve 10 '^svc_rdma_group_take$'
 	[ "$(find "$MNT/listed" | wc -l)" = 401 ] || die "not all entries"
 	starve_off
 	echo "$(allocations_failed) allocations failed, $(xprt_field 3) connections"
