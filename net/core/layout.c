@@ -28,12 +28,6 @@
 
 #define RPCRDMA_LAYOUT_UNIT	4u	/* bytes of an XDR word */
 
-/* Returns the number of segments of an item, which has at least one byte. */
-static u32 rpcrdma_item_nsegs(const struct rpcrdma2_item *item, u32 seg)
-{
-	return (item->im_length - 1) / seg + 1;
-}
-
 /**
  * rpcrdma_item_segment - find the segment where an item begins
  * @items: items of a message, none of them empty
@@ -49,7 +43,7 @@ u64 rpcrdma_item_segment(const struct rpcrdma2_item *items, u32 index, u32 seg)
 	u32 i;
 
 	for (i = 0; i < index; i++)
-		nsegs += rpcrdma_item_nsegs(&items[i], seg);
+		nsegs += (items[i].im_length - 1) / seg + 1;
 	return nsegs;
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_item_segment);
