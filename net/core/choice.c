@@ -73,14 +73,6 @@ static u32 rpcrdma_choice_placed(const struct rpcrdma_choice *choice)
 	return layout.ly_part;
 }
 
-/* Returns how many bytes of an item each transmission after the first carries, if the item stays
- * in the payload stream. The first carries fewer, because its header is longer.
- */
-static u32 rpcrdma_choice_continued(const struct rpcrdma_choice *choice)
-{
-	return choice->ch_send - min(choice->ch_send, RPCRDMA2_RTX_NEXT_LEN);
-}
-
 /* Returns the length in bytes of the largest item whose transmissions beyond the first cost no more
  * than @gain nanoseconds together. Each transmission carries @part bytes, and each one beyond the
  * first costs @cost nanoseconds. The item must also fit the largest group.
@@ -132,8 +124,12 @@ u32 rpcrdma_choice_limit(const struct rpcrdma_choice *choice)
 	bool placed = part;
 	u64 best = choice->ch_fixed;
 
+	/* An item that is not placed stays in the payload stream. The first transmission carries
+	 * less of it than the others, because its header is longer.
+	 */
 	if (!placed)
-		part = rpcrdma_choice_continued(choice);
+		part = choice->ch_send - min(choice->ch_send,
+					     RPCRDMA2_RTX_NEXT_LEN);
 	if (!best)
 		best = rpcrdma_choice_best(choice, part, placed);
 	best = min_t(u64, best, peer->xp_msg_max);
