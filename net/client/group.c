@@ -320,12 +320,6 @@ static bool xprt_rdma_group_begin(struct xprt_rdma *xr,
 	       plan->pl_count;
 }
 
-static struct xprt_rdma_send *xprt_rdma_group_last(struct xprt_rdma_send *first)
-{
-	return container_of(rpcrdma_send_last(&first->sn_send),
-			    struct xprt_rdma_send, sn_send);
-}
-
 /**
  * xprt_rdma_group_write - write a Call that is a group
  * @xr: transport, send lock held
@@ -360,7 +354,8 @@ int xprt_rdma_group_write(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 		rpcrdma_send_prepare(&send->sn_send, rc);
 	}
 	if (gu.gu_gathers)
-		xprt_rdma_group_last(first)->sn_gathers = req;
+		container_of(rpcrdma_send_last(&first->sn_send),
+			     struct xprt_rdma_send, sn_send)->sn_gathers = req;
 	else
 		xr->xr_stats.cs_pullup += gu.gu_snd->page_len;
 	return len;
