@@ -11,7 +11,7 @@ is reached. Do not raise a bound.
 
 A code line is a line that is not blank when comments are removed. The lines of a function are those between its
 braces. A setting is a module parameter or a sysctl. A private word is an entry of the section Glossary in
-architecture.rst.
+architecture.rst. How many files a READ enters is a figure, too, but needs a guest: see tests/analysers/walk.py.
 
 Behind the table, there is a line for each room (folder of net/): its files, code lines and lines, and its longest file.
 The folders of include/ count as rooms. --long also names the ten longest functions.
