@@ -211,20 +211,21 @@ static void xprt_rdma_reply_in_two_receives(struct kunit *test)
 	__free_page(fx->rf_page);
 }
 
-/* For a Reply group (rtx.h) that was never complete, xprt_rdma_reply_awaited() is called without a
- * message. Even then, xprt_rdma_send_is_awaited() stays true, because the Reply is still being
- * handled: first the server's access to the memory of the RPC must end (client/fence.c). A second
- * Reply is not accepted.
+/* While a Reply is being handled, xprt_rdma_send_is_awaited() stays true: first the server's access
+ * to the memory of the RPC must end (client/fence.c). A second Reply is not accepted.
  */
-static void xprt_rdma_reply_lost_is_awaited(struct kunit *test)
+static void xprt_rdma_reply_is_awaited(struct kunit *test)
 {
 	struct xprt_rdma_reply_fixture *fx;
+	struct rpcrdma_msg_in *msg;
 	struct rpc_task task = { };
 	struct rpc_rqst *rqst;
 
 	fx = kunit_kzalloc(test, sizeof(*fx), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, fx);
 	spin_lock_init(&fx->rf_xr.xr_send_lock);
+	spin_lock_init(&fx->rf_xr.xr_xprt.queue_lock);
+	msg = &fx->rf_recv.rv_msg;
 	rqst = &fx->rf_req.rr_slot;
 	rqst->rq_task = &task;
 	rqst->rq_xtime = ktime_get();
@@ -232,19 +233,46 @@ static void xprt_rdma_reply_lost_is_awaited(struct kunit *test)
 	set_bit(RPC_TASK_NEED_RECV, &task.tk_runstate);
 
 	KUNIT_EXPECT_FALSE(test, xprt_rdma_send_is_awaited(&fx->rf_xr, rqst));
-	xprt_rdma_wait_begin(&fx->rf_req);
-	KUNIT_EXPECT_TRUE(test, xprt_rdma_send_is_awaited(&fx->rf_xr, rqst));
 	/* A Reply does not match before the Call was posted. */
 	KUNIT_EXPECT_FALSE(test, xprt_rdma_reply_awaited(&fx->rf_xr,
-							 &fx->rf_req, NULL));
-	KUNIT_EXPECT_TRUE(test, xprt_rdma_send_is_awaited(&fx->rf_xr, rqst));
-	xprt_rdma_wait_posted(&fx->rf_req);
+							 &fx->rf_req, msg));
+	atomic_set(&fx->rf_req.rr_holds, XPRT_RDMA_HOLD_REPLY);
 	KUNIT_EXPECT_TRUE(test, xprt_rdma_send_is_awaited(&fx->rf_xr, rqst));
 	KUNIT_EXPECT_TRUE(test, xprt_rdma_reply_awaited(&fx->rf_xr, &fx->rf_req,
-							NULL));
+							msg));
 	KUNIT_EXPECT_TRUE(test, xprt_rdma_send_is_awaited(&fx->rf_xr, rqst));
 	KUNIT_EXPECT_FALSE(test, xprt_rdma_reply_awaited(&fx->rf_xr,
-							 &fx->rf_req, NULL));
+							 &fx->rf_req, msg));
+}
+
+/* An RPC waits for the completions of an invalidation and of a Send. A provider may report each of
+ * them twice, which has no effect.
+ */
+static void xprt_rdma_reply_waits_for_holds(struct kunit *test)
+{
+	struct xprt_rdma_reply_fixture *fx;
+	struct xprt_rdma_req *req;
+	struct xprt_rdma *xr;
+
+	fx = kunit_kzalloc(test, sizeof(*fx), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, fx);
+	xr = &fx->rf_xr;
+	req = &fx->rf_req;
+	init_waitqueue_head(&xr->xr_given_up);
+
+	atomic_set(&req->rr_holds, XPRT_RDMA_HOLD_FENCE |
+				   XPRT_RDMA_HOLD_SENDS);
+	xprt_rdma_reply_release(xr, req, XPRT_RDMA_HOLD_FENCE);
+	xprt_rdma_reply_release(xr, req, XPRT_RDMA_HOLD_FENCE);
+	KUNIT_EXPECT_EQ(test, atomic_read(&req->rr_holds),
+			XPRT_RDMA_HOLD_SENDS);
+	/* A Reply has come, but must not be completed before the Send. */
+	req->rr_msg = &fx->rf_recv.rv_msg;
+	xprt_rdma_reply_release(xr, req, XPRT_RDMA_HOLD_FENCE);
+	KUNIT_EXPECT_PTR_EQ(test, req->rr_msg, &fx->rf_recv.rv_msg);
+	req->rr_msg = NULL;
+	xprt_rdma_reply_release(xr, req, XPRT_RDMA_HOLD_SENDS);
+	KUNIT_EXPECT_EQ(test, atomic_read(&req->rr_holds), 0);
 }
 
 /* When a Reply has come, other Calls may have the Receives beyond the first that were kept for it.
@@ -314,7 +342,8 @@ static struct kunit_case xprt_rdma_reply_cases[] = {
 	KUNIT_CASE(xprt_rdma_reply_counts_roundup),
 	KUNIT_CASE(xprt_rdma_reply_head_differs),
 	KUNIT_CASE(xprt_rdma_reply_in_two_receives),
-	KUNIT_CASE(xprt_rdma_reply_lost_is_awaited),
+	KUNIT_CASE(xprt_rdma_reply_is_awaited),
+	KUNIT_CASE(xprt_rdma_reply_waits_for_holds),
 	KUNIT_CASE(xprt_rdma_reply_frees_receives),
 	KUNIT_CASE(xprt_rdma_reply_spares_foreign),
 	{}

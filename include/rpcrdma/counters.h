@@ -54,7 +54,6 @@
 	X(client_given_up)		\
 	X(client_late_replies)		\
 	X(client_bad_invalidations)	\
-	X(client_lost_fences)		\
 	X(client_v2_refusals)		\
 	X(client_bc_calls)		\
 	X(client_bc_replies)		\

@@ -364,7 +364,8 @@ void xprt_rdma_credit_release(struct rpc_task *task)
 	/* A Reply that comes after this is late. xprt_rdma_credit_late_reply() then returns the
 	 * credit.
 	 */
-	if (rqst->rq_cong && xprt_rdma_wait_cancel(req)) {
+	if (rqst->rq_cong &&
+	    xprt_rdma_hold_drop(req, XPRT_RDMA_HOLD_REPLY)) {
 		rpcrdma_count(client_given_up);
 		trace_xprt_rdma_given_up(rqst, task->tk_status);
 		xprt_rdma_credit_owe(xr, req);
@@ -464,7 +465,7 @@ void xprt_rdma_credit_exit(struct xprt_rdma *xr)
  * If the Reply belongs to an RPC that was given up, this frees the RPC's credits, and wakes an
  * RPC that waits for a credit (I18). But sunrpc may be giving up the RPC at this moment:
  * sunrpc no longer finds the RPC by its XID, but the RPC still has its slot and its credit. In
- * that case this only records that the RPC no longer waits (rr_wait), and
+ * that case this only records that the RPC no longer waits (rr_holds), and
  * xprt_rdma_credit_release() then returns the credit.
  *
  * Context: completion queue's workqueue.
@@ -479,9 +480,8 @@ bool xprt_rdma_credit_late_reply(struct xprt_rdma *xr, u32 xid)
 	spin_lock(&xprt->reserve_lock);
 	spin_lock(&xprt->transport_lock);
 	list_for_each_entry(req, &xr->xr_req_all, rr_all) {
-		if (xprt_rdma_wait_is_sent(req) &&
-		    be32_to_cpu(req->rr_slot.rq_xid) == xid &&
-		    xprt_rdma_wait_cancel(req))
+		if (be32_to_cpu(req->rr_slot.rq_xid) == xid &&
+		    xprt_rdma_hold_drop(req, XPRT_RDMA_HOLD_REPLY))
 			goto out_unlock;
 	}
 	late = xprt_rdma_credit_repay(xr, xid);

@@ -4,15 +4,15 @@
  * layer gets that memory back.
  *
  * This file decides when a region whose registration was posted goes from its RPC back to the
- * pool of frwr.c. It never completes an RPC: the caller does that after the fence.
+ * pool of frwr.c.
  *
  * Operation
  *
  * A region whose registration was posted returns to the pool when the server has invalidated
  * it (Send With Invalidate) or when a local invalidation has completed. Otherwise it is
  * destroyed with the connection. Its pages are unmapped just before it returns to the pool or
- * is destroyed, never earlier. An RPC is completed only when it has no regions (rr_mrs is
- * empty; invariant I2; RFC 8166 4.4.1, 8.1). If an invalidation cannot be posted or fails, the
+ * is destroyed, never earlier. An RPC is completed only when it has no regions (invariant I2; RFC
+ * 8166 4.4.1, 8.1). If an invalidation cannot be posted or fails, the
  * connection is declared broken. The task that closes the connection destroys the queue pair, which
  * ends the server's access, and then the regions. The RPC ends or is sent again only after that.
  *
@@ -73,36 +73,62 @@ static u32 xprt_rdma_frwr_inv_handle(const struct xprt_rdma_mr *mr)
 	return mr->mr_seg.rs_handle;
 }
 
+/* Called when the last local invalidation of an RPC has completed. All others have completed, too.
+ *
+ * After an error, the RPC does not continue before the connection is closed. The failed work
+ * request is for the first region on rr_mrs, because xprt_rdma_frwr_local_inv() puts the work
+ * request for each further region in front of it. The region still exists, since regions are
+ * destroyed only after the queues.
+ */
+static void xprt_rdma_frwr_wc_fenced(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct xprt_rdma_req *req = container_of(wc->wr_cqe,
+						 struct xprt_rdma_req,
+						 rr_inv_cqe);
+	struct xprt_rdma *xr = xprt_rdma_from(req->rr_slot.rq_xprt);
+	struct xprt_rdma_mr *mr, *next;
+	u32 n = 0;
+
+	if (rpcrdma_fail_fence() ||
+	    !(atomic_read(&req->rr_holds) & XPRT_RDMA_HOLD_FENCE))
+		return;
+	if (unlikely(wc->status != IB_WC_SUCCESS)) {
+		mr = list_first_entry(&req->rr_mrs, struct xprt_rdma_mr,
+				      mr_list);
+		if (wc->status != IB_WC_WR_FLUSH_ERR)
+			trace_xprt_rdma_mr_err(xr, &mr->mr_cid, wc);
+		rpcrdma_conn_fail(&xr->xr_conn, -ECONNRESET);
+		return;
+	}
+	rpcrdma_send_cq_seen(&xr->xr_conn);
+	list_for_each_entry_safe(mr, next, &req->rr_mrs, mr_list) {
+		xprt_rdma_frwr_mr_put(mr);
+		n++;
+	}
+	xprt_rdma_sq_release(xr, n);
+	xprt_rdma_reply_release(xr, req, XPRT_RDMA_HOLD_FENCE);
+}
+
 /**
  * xprt_rdma_frwr_local_inv - invalidate the regions that an RPC still has
  * @xr: transport
  * @req: RPC that is pinned, or that ends without a Reply. It has regions, unless closing the
  *	connection has just removed them
- * @done: completion handler, which finds the RPC by rr_inv_cqe
  *
  * One chain of work requests has an invalidation for each region. The send queue works in order,
  * so the completion of the last invalidation shows that all of them have completed. xr_mr_lock
  * prevents xprt_rdma_frwr_destroy_all() from destroying the regions while the chain is being
- * built.
- *
- * When a connection breaks, a provider may lose a completion or report one twice (siw
- * does both). Therefore @done begins with xprt_rdma_frwr_fence_ends(), and the task that
- * closes the connection calls @done for each RPC whose completion was lost.
+ * built, so %XPRT_RDMA_HOLD_FENCE is set before xprt_rdma_req_reset_all() clears it.
  *
  * Context: process or completion; does not sleep.
- * Return: 0 if @done has taken effect, or will do so, exactly once. A negative errno if the
- *	connection is down: @done then has no effect, and closing the connection destroys the
- *	regions.
  */
-int xprt_rdma_frwr_local_inv(struct xprt_rdma *xr, struct xprt_rdma_req *req,
-			     void (*done)(struct ib_cq *cq, struct ib_wc *wc))
+void xprt_rdma_frwr_local_inv(struct xprt_rdma *xr, struct xprt_rdma_req *req)
 {
 	struct ib_send_wr *first = NULL;
 	struct xprt_rdma_mr *mr;
-	int rc = -ENOTCONN;
 	u32 n = 0;
 
-	req->rr_inv_cqe.done = done;
+	req->rr_inv_cqe.done = xprt_rdma_frwr_wc_fenced;
 	spin_lock(&xr->xr_mr_lock);
 	list_for_each_entry(mr, &req->rr_mrs, mr_list) {
 		memset(&mr->mr_inv, 0, sizeof(mr->mr_inv));
@@ -121,143 +147,39 @@ int xprt_rdma_frwr_local_inv(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 	}
 	trace_xprt_rdma_fence(&req->rr_slot, n);
 	if (first) {
-		atomic_set(&req->rr_fencing, 1);
-		rc = rpcrdma_conn_post_awaited(&xr->xr_conn, first);
-		/* If posting failed after the device got the whole chain, @done may
-		 * already have run, cleared rr_fencing and handled the RPC.
-		 */
-		if (unlikely(rc) && !atomic_xchg(&req->rr_fencing, 0))
-			rc = 0;
+		atomic_or(XPRT_RDMA_HOLD_FENCE, &req->rr_holds);
+		rpcrdma_conn_post_awaited(&xr->xr_conn, first);
 	}
 	xr->xr_stats.cs_local_inv++;
 	spin_unlock(&xr->xr_mr_lock);
 	rpcrdma_count_add(client_mrs_local_inv, n);
-	return rc;
+}
+
+static bool xprt_rdma_frwr_is_released(struct xprt_rdma *xr,
+				       struct xprt_rdma_req *req)
+{
+	if (!atomic_read_acquire(&req->rr_holds))
+		return true;
+	/* While a task waits, xprt_rdma_send_awaits() returns true. */
+	rpcrdma_send_cq_watch(&xr->xr_conn);
+	return false;
 }
 
 /**
- * xprt_rdma_frwr_fence_ends - claim the completion of the last local invalidation
- * @req: RPC, found by rr_inv_cqe
- *
- * Of several calls for one invalidation, only the first returns true (I23).
- *
- * Context: completion; or process, when the connection no longer has queues.
- * Return: true if the caller must handle the completion; false if it has already been
- *	handled.
- */
-bool xprt_rdma_frwr_fence_ends(struct xprt_rdma_req *req)
-{
-	if (rpcrdma_fail_fence())
-		return false;
-	return atomic_xchg(&req->rr_fencing, 0);
-}
-
-/**
- * xprt_rdma_frwr_fence_fails - handle an error of the last local invalidation
- * @xr: transport
- * @req: RPC, found by rr_inv_cqe
- * @wc: the completion, after xprt_rdma_frwr_fence_ends() returned true for it
- *
- * This makes the connection fail, and traces the error with the region that was to be
- * invalidated. The failed work request is the last one of the chain. It is for the first region on
- * rr_mrs, because xprt_rdma_frwr_local_inv() puts the work request for each further region in
- * front of it. The region still exists, since regions are destroyed only after the queues.
- *
- * Context: completion; or process, when the connection no longer has queues.
- */
-void xprt_rdma_frwr_fence_fails(struct xprt_rdma *xr, struct xprt_rdma_req *req,
-				const struct ib_wc *wc)
-{
-	struct xprt_rdma_mr *mr;
-
-	mr = list_first_entry_or_null(&req->rr_mrs, struct xprt_rdma_mr,
-				      mr_list);
-	if (mr && wc->status != IB_WC_WR_FLUSH_ERR)
-		trace_xprt_rdma_mr_err(xr, &mr->mr_cid, wc);
-	rpcrdma_conn_fail(&xr->xr_conn, -ECONNRESET);
-}
-
-/**
- * xprt_rdma_frwr_fence_lost - call the completion handler of a fence whose completion was lost
- * @req: RPC with rr_fencing set, whose connection no longer has queues
- *
- * Context: process.
- */
-void xprt_rdma_frwr_fence_lost(struct xprt_rdma_req *req)
-{
-	struct ib_wc wc = {
-		.wr_cqe = &req->rr_inv_cqe,
-		.status = IB_WC_WR_FLUSH_ERR,
-	};
-
-	rpcrdma_count(client_lost_fences);
-	req->rr_inv_cqe.done(NULL, &wc);
-}
-
-/**
- * xprt_rdma_frwr_release - return an RPC's regions to the pool after invalidation
- * @xr: transport
- * @req: RPC whose local invalidation has completed successfully
- *
- * Context: completion.
- */
-void xprt_rdma_frwr_release(struct xprt_rdma *xr, struct xprt_rdma_req *req)
-{
-	struct xprt_rdma_mr *mr, *next;
-	u32 n = 0;
-
-	rpcrdma_send_cq_seen(&xr->xr_conn);
-	list_for_each_entry_safe(mr, next, &req->rr_mrs, mr_list) {
-		xprt_rdma_frwr_mr_put(mr);
-		n++;
-	}
-	xprt_rdma_sq_release(xr, n);
-}
-
-static void xprt_rdma_frwr_wc_fenced(struct ib_cq *cq, struct ib_wc *wc)
-{
-	struct xprt_rdma_req *req = container_of(wc->wr_cqe,
-						 struct xprt_rdma_req,
-						 rr_inv_cqe);
-	struct xprt_rdma *xr = xprt_rdma_from(req->rr_slot.rq_xprt);
-
-	if (!xprt_rdma_frwr_fence_ends(req))
-		return;
-	if (wc->status == IB_WC_SUCCESS)
-		xprt_rdma_frwr_release(xr, req);
-	else
-		xprt_rdma_frwr_fence_fails(xr, req, wc);
-	complete(&req->rr_fenced);
-}
-
-static bool xprt_rdma_frwr_is_fenced(struct xprt_rdma *xr,
-				     struct xprt_rdma_req *req)
-{
-	bool fenced;
-
-	spin_lock(&xr->xr_mr_lock);
-	fenced = list_empty(&req->rr_mrs);
-	spin_unlock(&xr->xr_mr_lock);
-	return fenced;
-}
-
-/**
- * xprt_rdma_frwr_fence - end the server's access to the memory of an RPC that was given up
+ * xprt_rdma_frwr_fence - wait until nobody uses the memory of an RPC that was given up
  * @xr: transport
  * @req: RPC that was given up: it ends without a Reply, after a signal or a timeout
  *
- * If the connection is lost before the regions are invalidated, this function waits until
- * xprt_rdma_frwr_destroy_all() has removed the regions from the RPC. The task that closes the
- * connection never waits for an RPC, so this wait ends.
+ * This ends the server's access to the RPC's regions, and waits for Sends that read its pages. If
+ * the connection is lost meanwhile, it waits until xprt_rdma_req_reset_all() has cleared rr_holds.
+ * The task that closes the connection never waits for an RPC, so this wait ends.
  *
  * Context: process; sleeps. The caller does not hold the send lock.
  */
 void xprt_rdma_frwr_fence(struct xprt_rdma *xr, struct xprt_rdma_req *req)
 {
 	rpcrdma_fail_hold_fence();
-	reinit_completion(&req->rr_fenced);
-	if (rpcrdma_conn_is_up(&xr->xr_conn) &&
-	    !xprt_rdma_frwr_local_inv(xr, req, xprt_rdma_frwr_wc_fenced))
-		wait_for_completion(&req->rr_fenced);
-	wait_event(xr->xr_teardown, xprt_rdma_frwr_is_fenced(xr, req));
+	if (!list_empty(&req->rr_mrs))
+		xprt_rdma_frwr_local_inv(xr, req);
+	wait_event(xr->xr_given_up, xprt_rdma_frwr_is_released(xr, req));
 }

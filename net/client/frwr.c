@@ -549,22 +549,11 @@ void xprt_rdma_frwr_destroy_all(struct xprt_rdma *xr)
 {
 	struct xprt_rdma_mr *mr, *next;
 
-	/* Unmap all regions before any of them is removed from its RPC. As soon as an RPC has
-	 * no region left, it may end, and the upper layer may then read its pages.
-	 */
-	list_for_each_entry(mr, &xr->xr_mr_all, mr_all) {
+	list_for_each_entry_safe(mr, next, &xr->xr_mr_all, mr_all) {
 		spin_lock(&xr->xr_mr_lock);
 		xprt_rdma_frwr_mr_unmap(mr);
-		spin_unlock(&xr->xr_mr_lock);
-	}
-
-	spin_lock(&xr->xr_mr_lock);
-	list_for_each_entry(mr, &xr->xr_mr_all, mr_all)
 		list_del_init(&mr->mr_list);
-	spin_unlock(&xr->xr_mr_lock);
-	wake_up_all(&xr->xr_teardown);
-
-	list_for_each_entry_safe(mr, next, &xr->xr_mr_all, mr_all) {
+		spin_unlock(&xr->xr_mr_lock);
 		list_del(&mr->mr_all);
 		xprt_rdma_frwr_mr_destroy(mr);
 		xr->xr_stats.cs_recycled++;

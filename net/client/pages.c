@@ -4,8 +4,7 @@
  * data is not copied to the Sends' buffers.
  *
  * This file maps the pages of a placed item for the Sends of its group, and unmaps them (rtx.h
- * explains the terms). It decides when the RPC may continue. It never posts a Send, and never looks
- * at a Reply.
+ * explains the terms). It never posts a Send, and never looks at a Reply.
  *
  * Operation
  *
@@ -23,7 +22,7 @@
  * somebody else's data. If an RPC ends after a signal or a timeout, the server may not even
  * have received the Sends, and could get what the pages contain later. So an RPC is not
  * completed, sent again or released as long as one of its Sends may read its pages (invariant
- * I39). It is enough to wait for the last Send of the group: this Send is always signaled, and
+ * I2). It is enough to wait for the last Send of the group: this Send is always signaled, and
  * the send queue completes in order.
  *
  * siw would be an exception. It hands the pages of an unsignaled Send of a page or more to
@@ -228,114 +227,4 @@ void xprt_rdma_pages_unmap(struct xprt_rdma_send *send)
 				  DMA_TO_DEVICE);
 	}
 	wr->sg_list = &send->sn_send.sd_sge;
-}
-
-/**
- * xprt_rdma_pages_done - let an RPC continue after the device has stopped using its pages
- * @xr: transport
- * @req: RPC; the pages are unmapped for all Sends of its group
- * @completed: true if the Sends have completed; false if their connection has ended
- *
- * If the Reply has come already, this calls rr_continue. If a task waits in
- * xprt_rdma_pages_fence(), this wakes it.
- *
- * Context: completion; or process, when the connection no longer has queues.
- */
-void xprt_rdma_pages_done(struct xprt_rdma *xr, struct xprt_rdma_req *req,
-			  bool completed)
-{
-	switch (atomic_xchg(&req->rr_pages, XPRT_RDMA_PAGES_OURS)) {
-	case XPRT_RDMA_PAGES_REPLIED:
-		rpcrdma_send_cq_seen(&xr->xr_conn);
-		req->rr_continue(xr, req, completed);
-		break;
-	case XPRT_RDMA_PAGES_ABANDONED:
-		rpcrdma_send_cq_seen(&xr->xr_conn);
-		complete(&req->rr_fenced);
-		break;
-	}
-}
-
-/**
- * xprt_rdma_pages_await - make an RPC wait until Sends no longer read its pages
- * @xr: transport
- * @req: RPC that is about to end, or to be sent again
- * @state: %XPRT_RDMA_PAGES_REPLIED or %XPRT_RDMA_PAGES_ABANDONED, which tells
- *	xprt_rdma_pages_done() what to do when the Sends have completed
- *
- * This function holds xr_send_lock while it stores @state and counts the completion as awaited
- * (cq_awaited). A task that closes the connection needs this lock, too, so it cannot finish
- * between the two steps. Otherwise the count could be raised for the next connection, on which
- * the completion never comes.
- *
- * Context: process or completion workqueue.
- * Return: true if the RPC has to wait; false if no Send reads its pages any more.
- */
-bool xprt_rdma_pages_await(struct xprt_rdma *xr, struct xprt_rdma_req *req,
-			   enum xprt_rdma_pages state)
-{
-	bool wait;
-
-	spin_lock(&xr->xr_send_lock);
-	wait = atomic_cmpxchg(&req->rr_pages, XPRT_RDMA_PAGES_SENT, state) ==
-	       XPRT_RDMA_PAGES_SENT;
-	if (wait)
-		rpcrdma_send_cq_await_posted(&xr->xr_conn);
-	spin_unlock(&xr->xr_send_lock);
-	return wait;
-}
-
-/**
- * xprt_rdma_pages_fence - wait until the device no longer uses an abandoned RPC's pages
- * @xr: transport
- * @req: RPC that ends without a Reply, after a signal or a timeout
- *
- * If the connection is lost in the meantime, this function waits until the task that closes the
- * connection calls xprt_rdma_pages_end(). That task never waits for an RPC, so this wait ends.
- *
- * Context: process; sleeps. The caller does not hold the send lock.
- */
-void xprt_rdma_pages_fence(struct xprt_rdma *xr, struct xprt_rdma_req *req)
-{
-	reinit_completion(&req->rr_fenced);
-	if (xprt_rdma_pages_await(xr, req, XPRT_RDMA_PAGES_ABANDONED))
-		wait_for_completion(&req->rr_fenced);
-}
-
-/* Unmaps the pages of all Sends: those that were posted, and those that still waited for send
- * queue entries.
- */
-static void xprt_rdma_pages_unmap_all(struct xprt_rdma *xr)
-{
-	u32 i;
-
-	spin_lock(&xr->xr_send_lock);
-	for (i = 0; i < xr->xr_nsends; i++)
-		xprt_rdma_pages_unmap(&xr->xr_sends[i]);
-	spin_unlock(&xr->xr_send_lock);
-}
-
-/**
- * xprt_rdma_pages_end - end the use of pages by a connection
- * @xr: transport whose connection no longer has queues
- *
- * The pages of all Sends are unmapped before the first RPC continues, because several Sends
- * may have pages of the same RPC.
- *
- * Context: process; sleeps. Send lock held.
- */
-void xprt_rdma_pages_end(struct xprt_rdma *xr)
-{
-	struct xprt_rdma_req *req;
-	u32 i;
-
-	xprt_rdma_pages_unmap_all(xr);
-	for (i = 0; i < xr->xr_nsends; i++) {
-		spin_lock(&xr->xr_send_lock);
-		req = xr->xr_sends[i].sn_gathers;
-		xr->xr_sends[i].sn_gathers = NULL;
-		spin_unlock(&xr->xr_send_lock);
-		if (req)
-			xprt_rdma_pages_done(xr, req, false);
-	}
 }

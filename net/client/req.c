@@ -17,8 +17,7 @@
  * The device uses the buffer only if it is registered for a Long Call or a Long Reply. A
  * Send has a copy of the inline message. So a slot can be given to the next RPC even if the
  * Send of its last RPC has not completed. But the server's access to the memory of the last
- * RPC must have ended: a slot is free only if its rr_mrs is empty (invariant I3). And Sends
- * that gather data from the pages of the last RPC must have completed (I39).
+ * RPC must have ended, and Sends that gather data from its pages must have completed (I2).
  */
 #include <linux/slab.h>
 #include <linux/sunrpc/sched.h>
@@ -42,7 +41,6 @@ struct xprt_rdma_req *xprt_rdma_req_create(gfp_t gfp)
 	INIT_LIST_HEAD(&req->rr_free);
 	INIT_LIST_HEAD(&req->rr_all);
 	INIT_LIST_HEAD(&req->rr_mrs);
-	init_completion(&req->rr_fenced);
 	req->rr_read.of_out.co_segs = req->rr_read.of_segs;
 	req->rr_write.of_out.co_segs = req->rr_write.of_segs;
 	return req;
@@ -124,49 +122,12 @@ void xprt_rdma_req_destroy_all(struct xprt_rdma *xr)
 	xr->xr_nreqs = 0;
 }
 
-static struct xprt_rdma_req *xprt_rdma_req_fencing(struct xprt_rdma *xr)
-{
-	struct xprt_rdma_req *req, *found = NULL;
-
-	spin_lock(&xr->xr_xprt.reserve_lock);
-	list_for_each_entry(req, &xr->xr_req_all, rr_all) {
-		if (!atomic_read(&req->rr_fencing))
-			continue;
-		found = req;
-		break;
-	}
-	spin_unlock(&xr->xr_xprt.reserve_lock);
-	return found;
-}
-
 /**
- * xprt_rdma_req_end_fences - end fences whose completions were lost
- * @xr: transport whose connection no longer has queues
+ * xprt_rdma_req_reset_all - take away from all RPCs what belongs to a connection
+ * @xr: transport whose connection no longer has queues, regions, or pages that Sends read
  *
- * Without this, the RPCs of these fences would wait forever. Completions are lost with siw: if a
- * work request fails, and the connection is closed before siw has reported the failure to the
- * peer, the work requests that were posted after the failed one never complete.
- *
- * Context: process; sleeps. Send lock held.
- */
-void xprt_rdma_req_end_fences(struct xprt_rdma *xr)
-{
-	struct xprt_rdma_req *req;
-
-	/* @req stays valid without a lock: its rpc_rqst is pinned, or the task that ends
-	 * the RPC waits for the fence.
-	 */
-	while ((req = xprt_rdma_req_fencing(xr)))
-		xprt_rdma_frwr_fence_lost(req);
-}
-
-/**
- * xprt_rdma_req_reset_all - record that no Call waits for its Reply or for send queue entries any
- *	more
- * @xr: transport whose connection no longer has queues
- *
- * RPCs whose Replies have not come are sent again by sunrpc (invariants I7, I31). Each of them
- * then takes a new credit (I16).
+ * RPCs that were not completed are sent again by sunrpc (invariants I7, I31). Each of them
+ * then takes a new credit (I16). Tasks that wait in xprt_rdma_frwr_fence() continue.
  *
  * Context: process. Send lock held.
  */
@@ -176,17 +137,16 @@ void xprt_rdma_req_reset_all(struct xprt_rdma *xr)
 	struct xprt_rdma_req *req;
 
 	spin_lock(&xprt->reserve_lock);
-	spin_lock(&xr->xr_send_lock);
 	spin_lock(&xprt->transport_lock);
-	list_for_each_entry(req, &xr->xr_req_all, rr_all) {
-		xprt_rdma_wait_cancel(req);
-		req->rr_parked = NULL;
-	}
-	rpcrdma_sq_close(&xr->xr_conn.cn_sq);
 	xprt_rdma_credit_reset_locked(xr);
 	spin_unlock(&xprt->transport_lock);
-	spin_unlock(&xr->xr_send_lock);
+	list_for_each_entry(req, &xr->xr_req_all, rr_all) {
+		atomic_set_release(&req->rr_holds, 0);
+		if (req->rr_msg)
+			xprt_rdma_reply_abort(xr, req);
+	}
 	spin_unlock(&xprt->reserve_lock);
+	wake_up_all(&xr->xr_given_up);
 }
 
 static struct xprt_rdma_req *xprt_rdma_req_pop(struct xprt_rdma *xr)
@@ -270,10 +230,9 @@ void xprt_rdma_req_free_slot(struct rpc_xprt *xprt, struct rpc_rqst *rqst)
 	struct xprt_rdma *xr = xprt_rdma_from(xprt);
 	struct xprt_rdma_req *req = xprt_rdma_req_from(rqst);
 
-	WARN_ON_ONCE(!list_empty(&req->rr_mrs));	/* fenced (I3) */
-	WARN_ON_ONCE(xprt_rdma_pages_are_sent(req));	/* not in use (I39) */
-	xprt_rdma_wait_cancel(req);
-	req->rr_doomed = false;
+	WARN_ON_ONCE(!list_empty(&req->rr_mrs));
+	WARN_ON_ONCE(atomic_read(&req->rr_holds));
+	req->rr_failed = false;
 	req->rr_foreign = false;
 	req->rr_resend = false;
 	memset(&req->rr_retry, 0, sizeof(req->rr_retry));
@@ -345,10 +304,8 @@ void xprt_rdma_req_free_buf(struct rpc_task *task)
 	/* Pairs with smp_store_release() in xprt_rdma_send_unpark_locked() */
 	if (unlikely(smp_load_acquire(&req->rr_parked)))
 		xprt_rdma_send_forget(xprt_rdma_from(rqst->rq_xprt), req);
-	if (unlikely(!list_empty(&req->rr_mrs)))
+	if (unlikely(!list_empty(&req->rr_mrs) || atomic_read(&req->rr_holds)))
 		xprt_rdma_frwr_fence(xprt_rdma_from(rqst->rq_xprt), req);
-	if (unlikely(xprt_rdma_pages_are_sent(req)))
-		xprt_rdma_pages_fence(xprt_rdma_from(rqst->rq_xprt), req);
 	xprt_rdma_bounce_put(&req->rr_call_copy);
 	xprt_rdma_bounce_put(&req->rr_reply_copy);
 }

@@ -131,22 +131,22 @@ VISIBLE_IF_KUNIT bool xprt_rdma_send_is_awaited(struct xprt_rdma *xr,
 						struct rpc_rqst *rqst)
 {
 	struct xprt_rdma_req *req = xprt_rdma_req_from(rqst);
-	bool awaited;
+	bool over, waits;
 
-	/* An RPC whose Reply is still being handled counts as waiting. It is not completed yet,
-	 * for example because its regions are being invalidated.
-	 */
-	spin_lock(&xr->xr_send_lock);
-	awaited = req->rr_parked || !xprt_rdma_wait_is_over(req);
-	spin_unlock(&xr->xr_send_lock);
+	/* Replies are matched, and RPCs completed, under queue_lock. */
+	spin_lock(&xr->xr_xprt.queue_lock);
 	/* Has the Reply just completed the RPC? Or has an error or a malformed Reply come, after
-	 * which sunrpc will send this RPC again (rr_resend) or end it (rr_doomed)?
+	 * which sunrpc will send this RPC again (rr_resend) or end it (rr_failed)?
 	 */
-	if (!awaited && (req->rr_resend || req->rr_doomed ||
-			 !test_bit(RPC_TASK_NEED_RECV,
-				   &rqst->rq_task->tk_runstate)))
-		return true;
-	return awaited && xprt_rdma_send_is_fresh(rqst);
+	over = req->rr_resend || req->rr_failed ||
+	       !test_bit(RPC_TASK_NEED_RECV, &rqst->rq_task->tk_runstate);
+	/* An RPC whose Reply is still being handled counts as waiting: its regions may have to be
+	 * invalidated. Pairs with smp_store_release() in xprt_rdma_send_unpark_locked()
+	 */
+	waits = smp_load_acquire(&req->rr_parked) ||
+		atomic_read(&req->rr_holds) || req->rr_msg;
+	spin_unlock(&xr->xr_xprt.queue_lock);
+	return over || (waits && xprt_rdma_send_is_fresh(rqst));
 }
 EXPORT_SYMBOL_IF_KUNIT(xprt_rdma_send_is_awaited);
 
@@ -179,9 +179,9 @@ int xprt_rdma_send_request(struct rpc_rqst *rqst)
 		return rpcrdma_xmit_status(rqst, rc);
 	}
 	/* The Reply was an error or was malformed, and the RPC must fail. But the task was not
-	 * asleep when the Reply came, so the status was lost (I17; xprt_rdma_reply_doom()).
+	 * asleep when the Reply came, so the status was lost (I17; xprt_rdma_reply_fail()).
 	 */
-	if (xprt_rdma_req_from(rqst)->rr_doomed)
+	if (xprt_rdma_req_from(rqst)->rr_failed)
 		return rpcrdma_xmit_status(rqst, -EIO);
 	/* Pairs with smp_store_release() in xprt_rdma_credit_unsent() */
 	if (smp_load_acquire(&rqst->rq_connect_cookie) ==

@@ -116,7 +116,7 @@ static bool xprt_rdma_send_next_is_ready(struct xprt_rdma *xr)
  *	the last %RPCRDMA_SEND_BATCH - 1 Sends were unsignaled
  *	it is not for a Call (@req is NULL): the next Call may have to wait for the entry
  *		that this Send takes
- *	an RPC may have to wait for its completion (sn_gathers; I39)
+ *	an RPC may have to wait for its completion (sn_gathers; I2)
  *	it is longer than dc_unsignaled_max: on this device, the completion of a later
  *		Send does not show that its buffer may be reused
  *	too few send queue entries are left for the largest RPC, or no other Send is
@@ -149,7 +149,8 @@ static void xprt_rdma_send_ready(struct xprt_rdma *xr,
 {
 	send->sn_send.sd_wr.send_flags =
 		xprt_rdma_send_signal(xr, send, req) ? IB_SEND_SIGNALED : 0;
-	xprt_rdma_pages_sent(send);
+	if (send->sn_gathers)
+		atomic_or(XPRT_RDMA_HOLD_SENDS, &send->sn_gathers->rr_holds);
 	trace_xprt_rdma_send(send, req);
 }
 
@@ -176,12 +177,20 @@ static int xprt_rdma_send_post_locked(struct xprt_rdma_send *send,
 	list_add_tail(&send->sn_send.sd_list, &xr->xr_send_busy);
 	rpcrdma_send_part(&send->sn_send, &xr->xr_send_busy);
 	rc = rpcrdma_conn_post(&xr->xr_conn, first);
-	if (req)
-		xprt_rdma_wait_posted(req);
+	if (req) {
+		smp_mb__before_atomic();	/* a Reply finds the RPC as it is now */
+		atomic_andnot(XPRT_RDMA_HOLD_POST, &req->rr_holds);
+	}
 	if (unlikely(rc))
 		return -ENOTCONN;
 	rpcrdma_count_add(client_sends, count);
 	return 0;
+}
+
+/* The Call is about to be posted, under xr_send_lock. */
+static void xprt_rdma_send_begin(struct xprt_rdma_req *req)
+{
+	atomic_or(XPRT_RDMA_HOLD_REPLY | XPRT_RDMA_HOLD_POST, &req->rr_holds);
 }
 
 /* Called before a parked Call (one that has waited for send queue entries) is posted. If sunrpc has
@@ -198,7 +207,7 @@ static bool xprt_rdma_send_claim(struct xprt_rdma *xr,
 	spin_lock(&xr->xr_xprt.transport_lock);
 	has_credit = req->rr_slot.rq_cong;
 	if (has_credit)
-		xprt_rdma_wait_begin(req);
+		xprt_rdma_send_begin(req);
 	spin_unlock(&xr->xr_xprt.transport_lock);
 	return has_credit;
 }
@@ -364,8 +373,12 @@ static void xprt_rdma_send_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 		slots = xprt_rdma_send_retire(xr, send, &gathers);
 		xprt_rdma_sq_release(xr, slots);
 		xprt_rdma_send_wake(xr);
-		if (unlikely(gathers))
-			xprt_rdma_pages_done(xr, gathers, true);
+		if (unlikely(gathers)) {
+			if (gathers->rr_msg)
+				rpcrdma_send_cq_seen(&xr->xr_conn);
+			xprt_rdma_reply_release(xr, gathers,
+						XPRT_RDMA_HOLD_SENDS);
+		}
 		return;
 	}
 	trace_xprt_rdma_send_done(&send->sn_send.sd_cid, wc->status);
@@ -406,6 +419,26 @@ int xprt_rdma_sends_create(struct xprt_rdma *xr)
 		list_add_tail(&send->sn_send.sd_list, &xr->xr_send_free);
 	}
 	return 0;
+}
+
+/**
+ * xprt_rdma_sends_stop - end the use of an RPC's pages by Sends, and the waiting of parked Calls
+ * @xr: transport whose connection has no queues
+ *
+ * Context: process. Send lock held.
+ */
+void xprt_rdma_sends_stop(struct xprt_rdma *xr)
+{
+	u32 i;
+
+	spin_lock(&xr->xr_send_lock);
+	rpcrdma_sq_close(&xr->xr_conn.cn_sq);
+	for (i = 0; i < xr->xr_nsends; i++) {
+		xprt_rdma_pages_unmap(&xr->xr_sends[i]);
+		if (xr->xr_sends[i].sn_req)
+			xr->xr_sends[i].sn_req->rr_parked = NULL;
+	}
+	spin_unlock(&xr->xr_send_lock);
 }
 
 /**
@@ -769,7 +802,7 @@ int xprt_rdma_send_post(struct xprt_rdma_send *send, u32 len,
 	spin_lock(&xr->xr_send_lock);
 	if (likely(xprt_rdma_send_has_room(send, req))) {
 		if (req)
-			xprt_rdma_wait_begin(req);
+			xprt_rdma_send_begin(req);
 		rc = xprt_rdma_send_post_locked(send, req, first);
 	} else if (req) {
 		xprt_rdma_send_park_locked(send, req);
@@ -848,7 +881,8 @@ int xprt_rdma_send_wait(struct xprt_rdma *xr)
 }
 
 /**
- * xprt_rdma_send_awaits - ops->awaits(): does sunrpc wait for a Send to complete?
+ * xprt_rdma_send_awaits - ops->awaits(): does sunrpc wait for a Send to complete, or a task for the
+ *	memory of a given-up RPC?
  * @conn: connection
  *
  * Context: the work of verbs/send_cq.c.
@@ -858,5 +892,7 @@ bool xprt_rdma_send_awaits(struct rpcrdma_conn *conn)
 {
 	struct xprt_rdma *xr = container_of(conn, struct xprt_rdma, xr_conn);
 
-	return test_bit(XPRT_WRITE_SPACE, &xr->xr_xprt.state);
+	return test_bit(XPRT_WRITE_SPACE, &xr->xr_xprt.state) ||
+	       /* The task calls rpcrdma_send_cq_watch() when it waits. */
+	       waitqueue_active(&xr->xr_given_up);
 }

@@ -150,7 +150,7 @@ struct xprt_rdma_mr {
  *	xr_send_lock protects xr_send_free and xr_send_busy, and is held while a Send joins
  *	or leaves the line. sd_slots counts the Send itself and the registrations that are
  *	posted in front of it.
- * @sn_req: while the Send is parked, the RPC whose Call it carries
+ * @sn_req: the RPC whose Call was last parked with this Send
  * @sn_wanted: size in bytes for which the buffer was last prepared. The buffer is smaller if
  *	there was no memory for this size, and may be larger after xprt_rdma_send_grow().
  * @sn_sges: SGEs of a Send that gathers data from pages; the first SGE is for the buffer.
@@ -162,7 +162,7 @@ struct xprt_rdma_mr {
  * A Send contains a copy of the inline message, so its RPC may end before the device has
  * read the message. There is one exception: a Send may read the data of a placed item
  * (rtx.h) from the pages of the RPC. In that case the RPC ends only when the Send no longer
- * reads them (I39).
+ * reads them (I2).
  */
 struct xprt_rdma_send {
 	struct rpcrdma_send	sn_send;
@@ -209,41 +209,21 @@ struct xprt_rdma_owed {
 	struct xprt_rdma_extra		ow_extra;
 };
 
-/**
- * enum xprt_rdma_pages - whether Sends read the pages of an RPC (client/pages.c)
- * @XPRT_RDMA_PAGES_OURS: no Send reads the pages
- * @XPRT_RDMA_PAGES_SENT: posted Sends read the pages
- * @XPRT_RDMA_PAGES_REPLIED: posted Sends read the pages, and the Reply has come. When the
- *	Sends have completed, rr_continue() goes on with the Reply.
- * @XPRT_RDMA_PAGES_ABANDONED: posted Sends read the pages, and the RPC has been given up. The
- *	task that ends the RPC waits until the Sends have completed (rr_fenced).
- */
-enum xprt_rdma_pages {
-	XPRT_RDMA_PAGES_OURS,
-	XPRT_RDMA_PAGES_SENT,
-	XPRT_RDMA_PAGES_REPLIED,
-	XPRT_RDMA_PAGES_ABANDONED,
-};
-
-/**
- * enum xprt_rdma_wait - whether an RPC waits for its Reply
- * @XPRT_RDMA_WAIT_NONE: it does not wait: its Call was not posted on the present connection, or its
- *	Reply has been handled, or sunrpc has given up the RPC
- * @XPRT_RDMA_WAIT_POSTING: its Call is being posted, under xr_send_lock. The code that handles a
- *	Reply takes this lock, and so waits until the Call was posted (xprt_rdma_reply_awaited())
- * @XPRT_RDMA_WAIT_SENT: its Call was posted on the present connection, and its Reply has not come;
- *	or posting the Call has failed, and the connection is lost
- * @XPRT_RDMA_WAIT_REPLIED: its Reply has come and is being handled
+/* What an RPC still waits for (rr_holds). A bit is set before the work request is posted. When the
+ * Reply has come and no bit is set, the RPC is completed. When an RPC has been given up (ended
+ * without a Reply), the task that ends it waits until no bit is set. If a completion reports an
+ * error, or never comes, its bit stays set until the connection has been closed.
  *
- * The code that handles Replies, the code that gives up an RPC, and the code that ends a connection
- * may want to end the waiting at the same time. Only one of them succeeds (I7).
+ * XPRT_RDMA_HOLD_REPLY: the Reply, or the end of the RPC. Whoever clears this bit handles the
+ *	Reply, or counts the credits of an RPC that is given up (I7)
+ * XPRT_RDMA_HOLD_POST: the posting of the Call, under xr_send_lock
+ * XPRT_RDMA_HOLD_FENCE: the completion of the last local invalidation of its regions
+ * XPRT_RDMA_HOLD_SENDS: the completion of the last Send that reads its pages
  */
-enum xprt_rdma_wait {
-	XPRT_RDMA_WAIT_NONE,
-	XPRT_RDMA_WAIT_POSTING,
-	XPRT_RDMA_WAIT_SENT,
-	XPRT_RDMA_WAIT_REPLIED,
-};
+#define XPRT_RDMA_HOLD_REPLY	1
+#define XPRT_RDMA_HOLD_POST	2
+#define XPRT_RDMA_HOLD_FENCE	4
+#define XPRT_RDMA_HOLD_SENDS	8
 
 /**
  * struct xprt_rdma_req - an RPC slot
@@ -262,14 +242,12 @@ enum xprt_rdma_wait {
  * @rr_call_copy: copy of the Call, if the Call had to be copied to be registered
  * @rr_reply_copy: pages to which the server writes a Reply that is then copied to the RPC's
  *	buffer (client/bounce.c); empty if the server writes to the RPC's buffer
- * @rr_wait: an enum xprt_rdma_wait: whether the Call was posted on the present connection, and
- *	whether its Reply has come. Only the functions xprt_rdma_wait_begin() to
- *	xprt_rdma_wait_end() below change it
+ * @rr_holds: what the RPC still waits for: XPRT_RDMA_HOLD_REPLY and so on
  * @rr_parked: Send with the Call, while the Call is parked: it waits for send queue entries
  *	(client/send.c); under xr_send_lock
  * @rr_bc_cookie: in a callback's slot, the connect_cookie of the connection on which the
  *	callback came
- * @rr_doomed: the RPC must fail, because its Reply was an error or was malformed; its Call must
+ * @rr_failed: the RPC must fail, because its Reply was an error or was malformed; its Call must
  *	never be sent again
  * @rr_foreign: another module has mapped pages of this RPC (client/foreign.c), now or in an earlier
  *	attempt to send the Call; changed by the task that sends the Call, cleared when the
@@ -278,19 +256,12 @@ enum xprt_rdma_wait {
  * @rr_read: the Read chunk offered, if the plan has one
  * @rr_write: the Write chunk or Reply chunk offered, if the plan has one
  * @rr_inv_cqe: completion of the RPC's last local invalidation
- * @rr_fencing: 1 from posting the last local invalidation until its completion is handled
- * @rr_msg: the message with the Reply, while @rr_wait is %XPRT_RDMA_WAIT_REPLIED; NULL if the
- *	Reply is a group that was never complete
+ * @rr_msg: the message with the Reply, from its arrival until the RPC is completed or the
+ *	connection has been closed; under xprt->queue_lock
  * @rr_reply_written: number of bytes that the server has written to the Write chunk or the
  *	Reply chunk
  * @rr_reply_status: 0 if the Reply is valid; %-EAGAIN if the Call is to be sent again; another
  *	negative errno, which is only traced, if the RPC is to end with %-EIO
- * @rr_fenced: wakes the task that ends a given-up RPC. The task waits for the RPC's last
- *	invalidation to complete, or for the last Send that reads its pages.
- * @rr_pages: one of enum xprt_rdma_pages
- * @rr_continue: goes on with a Reply that came while Sends still read the pages
- *	(%XPRT_RDMA_PAGES_REPLIED). Called when the Sends have completed; or, with false as
- *	the last argument, when the connection has ended
  *
  * sunrpc owns the slot of a Call from alloc_slot to free_slot. When a Reply has been matched with
  * its RPC, the code that handles the Reply may access the slot only while the rpc_rqst is pinned.
@@ -308,85 +279,24 @@ struct xprt_rdma_req {
 	struct xdr_buf		rr_call_copy;
 	struct xdr_buf		rr_reply_copy;
 	bool			rr_resend;
-	u32			rr_wait;
+	atomic_t		rr_holds;
 	struct xprt_rdma_send	*rr_parked;
 	unsigned int		rr_bc_cookie;
-	bool			rr_doomed;
+	bool			rr_failed;
 	bool			rr_foreign;
 	struct list_head	rr_mrs;
 	struct xprt_rdma_offer	rr_read;
 	struct xprt_rdma_offer	rr_write;
 	struct ib_cqe		rr_inv_cqe;
-	atomic_t		rr_fencing;
 	struct rpcrdma_msg_in	*rr_msg;
 	u32			rr_reply_written;
 	int			rr_reply_status;
-	struct completion	rr_fenced;
-	atomic_t		rr_pages;
-	void			(*rr_continue)(struct xprt_rdma *xr,
-					       struct xprt_rdma_req *req,
-					       bool completed);
 };
 
-/* The Call is about to be posted. The caller holds xr_send_lock. */
-static inline void xprt_rdma_wait_begin(struct xprt_rdma_req *req)
+/* Clears one bit of rr_holds. Returns true to the one caller that has cleared it. */
+static inline bool xprt_rdma_hold_drop(struct xprt_rdma_req *req, int hold)
 {
-	WRITE_ONCE(req->rr_wait, XPRT_RDMA_WAIT_POSTING);
-}
-
-/* The Call was posted, or posting has failed. From now on, a Reply matches, unless the RPC was
- * given up meanwhile. The caller holds xr_send_lock.
- */
-static inline void xprt_rdma_wait_posted(struct xprt_rdma_req *req)
-{
-	cmpxchg(&req->rr_wait, XPRT_RDMA_WAIT_POSTING, XPRT_RDMA_WAIT_SENT);
-}
-
-static inline bool xprt_rdma_wait_is_sent(const struct xprt_rdma_req *req)
-{
-	u32 wait = READ_ONCE(req->rr_wait);
-
-	return wait == XPRT_RDMA_WAIT_POSTING || wait == XPRT_RDMA_WAIT_SENT;
-}
-
-/* Ends the RPC's wait for a Reply. Returns false if the RPC does not wait, or if its Reply has
- * come and is being handled.
- */
-static inline bool xprt_rdma_wait_cancel(struct xprt_rdma_req *req)
-{
-	u32 wait = READ_ONCE(req->rr_wait);
-
-	do {
-		if (wait != XPRT_RDMA_WAIT_POSTING &&
-		    wait != XPRT_RDMA_WAIT_SENT)
-			return false;
-	} while (!try_cmpxchg(&req->rr_wait, &wait, XPRT_RDMA_WAIT_NONE));
-	return true;
-}
-
-/* Returns the old value of rr_wait. If this is %XPRT_RDMA_WAIT_SENT, the state has changed to
- * %XPRT_RDMA_WAIT_REPLIED, and the caller handles the Reply.
- */
-static inline u32 xprt_rdma_wait_reply(struct xprt_rdma_req *req)
-{
-	return cmpxchg(&req->rr_wait, XPRT_RDMA_WAIT_SENT,
-		       XPRT_RDMA_WAIT_REPLIED);
-}
-
-/* The Reply has been handled. */
-static inline void xprt_rdma_wait_end(struct xprt_rdma_req *req)
-{
-	/* Pairs with xprt_rdma_wait_is_over() */
-	smp_store_release(&req->rr_wait, XPRT_RDMA_WAIT_NONE);
-}
-
-/* If this returns true because the Reply has been handled, the caller also sees everything that
- * was changed while the Reply was handled.
- */
-static inline bool xprt_rdma_wait_is_over(const struct xprt_rdma_req *req)
-{
-	/* Pairs with xprt_rdma_wait_end() */
-	return smp_load_acquire(&req->rr_wait) == XPRT_RDMA_WAIT_NONE;
+	return atomic_fetch_andnot(hold, &req->rr_holds) & hold;
 }
 
 /**
@@ -511,8 +421,7 @@ struct xprt_rdma_probe {
  * @xr_send_free: Sends not in use. Those that are ready (xprt_rdma_send_is_ready()) come
  *	first, except after xprt_rdma_send_put_last()
  * @xr_send_busy: posted Sends, in posting order
- * @xr_teardown: wait queue; woken when the regions of a closed connection have been removed
- *	from their RPCs
+ * @xr_given_up: wait queue of tasks that end given-up RPCs, until rr_holds of these RPCs is 0
  * @xr_bc_free: callback slots not in use, under xprt->bc_pa_lock
  * @xr_bc_waiting: messages with callbacks that wait for a slot, linked by mi_list; under
  *	xprt->bc_pa_lock
@@ -590,7 +499,7 @@ struct xprt_rdma {
 	struct list_head		xr_send_free;
 	struct list_head		xr_send_busy;
 
-	wait_queue_head_t		xr_teardown;
+	wait_queue_head_t		xr_given_up;
 	struct list_head		xr_bc_free;
 	struct list_head		xr_bc_waiting;
 	u32				xr_bc_nwaiting;
@@ -779,7 +688,6 @@ struct xprt_rdma_req *xprt_rdma_req_create(gfp_t gfp);
 int xprt_rdma_req_reserve(struct xprt_rdma *xr);
 void xprt_rdma_req_destroy(struct xprt_rdma_req *req);
 void xprt_rdma_req_destroy_all(struct xprt_rdma *xr);
-void xprt_rdma_req_end_fences(struct xprt_rdma *xr);
 void xprt_rdma_req_reset_all(struct xprt_rdma *xr);
 
 /* client/credit.c */
@@ -887,37 +795,6 @@ int xprt_rdma_pages_alloc(struct xprt_rdma_send *send);
 int xprt_rdma_pages_map(struct xprt_rdma_send *send, const struct xdr_buf *snd,
 			u32 pos, u32 len);
 void xprt_rdma_pages_unmap(struct xprt_rdma_send *send);
-void xprt_rdma_pages_done(struct xprt_rdma *xr, struct xprt_rdma_req *req,
-			  bool completed);
-bool xprt_rdma_pages_await(struct xprt_rdma *xr, struct xprt_rdma_req *req,
-			   enum xprt_rdma_pages state);
-void xprt_rdma_pages_fence(struct xprt_rdma *xr, struct xprt_rdma_req *req);
-void xprt_rdma_pages_end(struct xprt_rdma *xr);
-
-/* Do posted Sends gather data from the pages of this RPC? */
-static inline bool xprt_rdma_pages_are_sent(const struct xprt_rdma_req *req)
-{
-	return atomic_read(&req->rr_pages) != XPRT_RDMA_PAGES_OURS;
-}
-
-/* Called just before a Send is posted. If @send is the last of a group whose Sends read data
- * directly from the pages of an RPC (client/pages.c), this records that Sends read these pages.
- */
-static inline void xprt_rdma_pages_sent(struct xprt_rdma_send *send)
-{
-	if (send->sn_gathers)
-		atomic_set(&send->sn_gathers->rr_pages, XPRT_RDMA_PAGES_SENT);
-}
-
-/* Called when a Reply has come. Returns true if Sends still read the pages of the RPC. In that
- * case rr_continue is called when these Sends have completed or the connection has ended.
- */
-static inline bool xprt_rdma_pages_wait(struct xprt_rdma *xr,
-					struct xprt_rdma_req *req)
-{
-	return unlikely(xprt_rdma_pages_are_sent(req)) &&
-	       xprt_rdma_pages_await(xr, req, XPRT_RDMA_PAGES_REPLIED);
-}
 
 /* client/bounce.c */
 int xprt_rdma_bounce_get(struct xdr_buf *copy, u32 len);
@@ -979,13 +856,7 @@ void xprt_rdma_timer(struct rpc_xprt *xprt, struct rpc_task *task);
 /* client/fence.c */
 bool xprt_rdma_frwr_remote_inv(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 			       u32 handle);
-int xprt_rdma_frwr_local_inv(struct xprt_rdma *xr, struct xprt_rdma_req *req,
-			     void (*done)(struct ib_cq *cq, struct ib_wc *wc));
-bool xprt_rdma_frwr_fence_ends(struct xprt_rdma_req *req);
-void xprt_rdma_frwr_fence_fails(struct xprt_rdma *xr, struct xprt_rdma_req *req,
-				const struct ib_wc *wc);
-void xprt_rdma_frwr_fence_lost(struct xprt_rdma_req *req);
-void xprt_rdma_frwr_release(struct xprt_rdma *xr, struct xprt_rdma_req *req);
+void xprt_rdma_frwr_local_inv(struct xprt_rdma *xr, struct xprt_rdma_req *req);
 void xprt_rdma_frwr_fence(struct xprt_rdma *xr, struct xprt_rdma_req *req);
 
 /* client/recv.c */
@@ -1031,6 +902,7 @@ void xprt_rdma_send_put_more(struct xprt_rdma_send *first);
 bool xprt_rdma_send_fits(struct xprt_rdma *xr, const struct rpcrdma_plan *plan);
 int xprt_rdma_send_wait(struct xprt_rdma *xr);
 bool xprt_rdma_send_awaits(struct rpcrdma_conn *conn);
+void xprt_rdma_sends_stop(struct xprt_rdma *xr);
 int xprt_rdma_send_post(struct xprt_rdma_send *send, u32 len,
 			struct xprt_rdma_req *req);
 void xprt_rdma_send_forget(struct xprt_rdma *xr, struct xprt_rdma_req *req);
@@ -1047,20 +919,26 @@ void xprt_rdma_reply_refuse(struct xprt_rdma *xr,
 			    const struct rpcrdma_hdr *hdr,
 			    const struct rpcrdma2_error *error);
 
-/* client/reply.c. The functions under CONFIG_KUNIT are global only for tests. The last of them
- * is in client/request.c.
- */
+/* client/complete.c */
+void xprt_rdma_reply_complete(struct xprt_rdma *xr, struct xprt_rdma_req *req);
+void xprt_rdma_reply_release(struct xprt_rdma *xr, struct xprt_rdma_req *req,
+			     int hold);
+void xprt_rdma_reply_abort(struct xprt_rdma *xr, struct xprt_rdma_req *req);
+void xprt_rdma_reply_wait(struct rpc_task *task);
+
+/* client/reply.c */
+void xprt_rdma_reply_receive(struct rpcrdma_conn *conn,
+			     struct rpcrdma_msg_in *msg);
+void xprt_rdma_reply_lost(struct rpcrdma_conn *conn,
+			  const struct rpcrdma_group_end *end);
+
+/* Functions of complete.c, reply.c and request.c that are global only for tests */
 #if IS_ENABLED(CONFIG_KUNIT)
 int xprt_rdma_reply_place(struct xprt_rdma *xr, struct xprt_rdma_req *req);
 bool xprt_rdma_reply_awaited(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 			     struct rpcrdma_msg_in *msg);
 bool xprt_rdma_send_is_awaited(struct xprt_rdma *xr, struct rpc_rqst *rqst);
 #endif
-void xprt_rdma_reply_receive(struct rpcrdma_conn *conn,
-			     struct rpcrdma_msg_in *msg);
-void xprt_rdma_reply_lost(struct rpcrdma_conn *conn,
-			  const struct rpcrdma_group_end *end);
-void xprt_rdma_reply_wait(struct rpc_task *task);
 
 /* client/debugfs.c */
 void xprt_rdma_debugfs_create(struct xprt_rdma *xr);
