@@ -526,7 +526,7 @@ int xprt_rdma_bc_send_reply(struct rpc_rqst *rqst)
 	}
 	rc = xprt_rdma_send_get(xr, &send);
 	if (rc)
-		return rc == -EAGAIN ? -ENOBUFS : rc;
+		return rc;
 	rc = xprt_rdma_bc_encode(xr, rqst, send);
 	if (rc == -EMSGSIZE)
 		rc = xprt_rdma_bc_encode_too_long(xr, rqst, send);
@@ -542,5 +542,5 @@ int xprt_rdma_bc_send_reply(struct rpc_rqst *rqst)
 	if (rc == -ENOTCONN)
 		return rc;
 	xprt_rdma_send_put(send);
-	return rc == -EAGAIN ? -ENOBUFS : rc;
+	return rc;
 }

@@ -90,7 +90,6 @@ static int xprt_rdma_debugfs_show(struct seq_file *seq, void *unused)
 	xprt_rdma_debugfs_credits(seq, xr);
 	seq_printf(seq, "slots %u\n", READ_ONCE(xr->xr_nreqs));
 	seq_printf(seq, "send_queue_free %d\n", atomic_read(&sq->sq_free));
-	seq_printf(seq, "sends_parked %u\n", READ_ONCE(sq->sq_nwaiting));
 	xprt_rdma_debugfs_stats(seq, xr);
 	return 0;
 }

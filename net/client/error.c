@@ -37,6 +37,6 @@ void xprt_rdma_reply_refuse(struct xprt_rdma *xr,
 	len = rpcrdma_encode_error(xr->xr_vers, send->sn_send.sd_buf.bf_data,
 				   send->sn_send.sd_buf.bf_size, hdr,
 				   XPRT_RDMA_BC_REQUESTS, error);
-	if (len < 0 || xprt_rdma_send_post(send, len, NULL) == -EAGAIN)
+	if (len < 0 || xprt_rdma_send_post(send, len, NULL) == -ENOBUFS)
 		xprt_rdma_send_put(send);
 }

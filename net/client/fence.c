@@ -60,7 +60,7 @@ bool xprt_rdma_frwr_remote_inv(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 		trace_xprt_rdma_mr_remote_inv(mr, req);
 		rpcrdma_count(client_mrs_remote_inv);
 		xprt_rdma_frwr_mr_put(mr);
-		xprt_rdma_sq_release(xr, 1);
+		atomic_inc(&xr->xr_conn.cn_sq.sq_free);
 		return true;
 	}
 	return false;
@@ -105,7 +105,7 @@ static void xprt_rdma_frwr_wc_fenced(struct ib_cq *cq, struct ib_wc *wc)
 		xprt_rdma_frwr_mr_put(mr);
 		n++;
 	}
-	xprt_rdma_sq_release(xr, n);
+	atomic_add(n, &xr->xr_conn.cn_sq.sq_free);
 	xprt_rdma_reply_release(xr, req, XPRT_RDMA_HOLD_FENCE);
 }
 

@@ -187,12 +187,15 @@ VISIBLE_IF_KUNIT bool xprt_rdma_reply_awaited(struct xprt_rdma *xr,
 					      struct xprt_rdma_req *req,
 					      struct rpcrdma_msg_in *msg)
 {
-	/* If the Call is being posted under xr_send_lock, the Reply matches when that has ended. */
-	if (unlikely(atomic_read(&req->rr_holds) & XPRT_RDMA_HOLD_POST)) {
+	bool awaited = xprt_rdma_hold_drop(req, XPRT_RDMA_HOLD_REPLY);
+
+	if (unlikely(!awaited)) {
+		/* The Call may just be being posted, under xr_send_lock. */
 		spin_lock(&xr->xr_send_lock);
+		awaited = xprt_rdma_hold_drop(req, XPRT_RDMA_HOLD_REPLY);
 		spin_unlock(&xr->xr_send_lock);
 	}
-	if (!xprt_rdma_hold_drop(req, XPRT_RDMA_HOLD_REPLY))
+	if (!awaited)
 		return false;
 	req->rr_msg = msg;
 	return true;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Client: RPC slots and their buffers.
+ * Client: RPC slots and their buffers, and the number of Receives for Replies.
  *
  * This file owns the memory of the slots for Calls, and each slot while sunrpc does not use the
  * slot. Slots for callbacks belong to backchannel.c. This file never sends anything. An RPC that
- * ends may still have regions, pages that are being sent, or a Call that waits for send queue
- * entries. This file then calls functions of other files to release them.
+ * ends may still have regions, or pages that are being sent. This file then calls functions of
+ * other files to release them.
  *
  * Operation
  *
@@ -18,6 +18,13 @@
  * Send has a copy of the inline message. So a slot can be given to the next RPC even if the
  * Send of its last RPC has not completed. But the server's access to the memory of the last
  * RPC must have ended, and Sends that gather data from its pages must have completed (I2).
+ *
+ * The Receives for a Reply are posted before the Call is sent (RFC 8166 3.3.1). Unless a Reply is
+ * a group (rtx.h), it takes one Receive (RPCRDMA_MSG_RECVS). When more Replies are expected than
+ * there are Receives, the number of Receives is at least doubled, but not above the maximum. Most
+ * connections never need the maximum. The memory for the Receives is limited, and the client
+ * requests no more credits than it can have Receives for. For the Receives of a Reply beyond the
+ * first, there are spare Receives, which are created when a Call first needs some.
  */
 #include <linux/slab.h>
 #include <linux/sunrpc/sched.h>
@@ -126,7 +133,7 @@ void xprt_rdma_req_destroy_all(struct xprt_rdma *xr)
  * xprt_rdma_req_reset_all - take away from all RPCs what belongs to a connection
  * @xr: transport whose connection no longer has queues, regions, or pages that Sends read
  *
- * RPCs that were not completed are sent again by sunrpc (invariants I7, I31). Each of them
+ * RPCs that were not completed are sent again by sunrpc (invariant I7). Each of them
  * then takes a new credit (I16). Tasks that wait in xprt_rdma_frwr_fence() continue.
  *
  * Context: process. Send lock held.
@@ -301,11 +308,84 @@ void xprt_rdma_req_free_buf(struct rpc_task *task)
 	struct rpc_rqst *rqst = task->tk_rqstp;
 	struct xprt_rdma_req *req = xprt_rdma_req_from(rqst);
 
-	/* Pairs with smp_store_release() in xprt_rdma_send_unpark_locked() */
-	if (unlikely(smp_load_acquire(&req->rr_parked)))
-		xprt_rdma_send_forget(xprt_rdma_from(rqst->rq_xprt), req);
 	if (unlikely(!list_empty(&req->rr_mrs) || atomic_read(&req->rr_holds)))
 		xprt_rdma_frwr_fence(xprt_rdma_from(rqst->rq_xprt), req);
 	xprt_rdma_bounce_put(&req->rr_call_copy);
 	xprt_rdma_bounce_put(&req->rr_reply_copy);
+}
+
+/**
+ * xprt_rdma_recv_limit - limit the memory that a new connection's Receives take
+ * @xr: transport whose connection has queues; before xprt_rdma_negotiate()
+ *
+ * If the limit does not allow cz_recvs Receives, fewer credits are requested.
+ *
+ * Context: process. Send lock held.
+ * Return: 0; or %-ENOBUFS if there is no room for a single Reply.
+ */
+int xprt_rdma_recv_limit(struct xprt_rdma *xr)
+{
+	struct rpcrdma_recv_pool *pool = &xr->xr_conn.cn_recvs;
+	u32 size = xprt_rdma_negotiate_recv_size(xr);
+	u32 others = xprt_rdma_recv_others(xr);
+	u32 room;
+
+	rpcrdma_recv_pool_limit(pool, size);
+	room = rpcrdma_recv_pool_room(pool, size);
+	if (room <= others)
+		return -ENOBUFS;
+	xr->xr_sizes.cz_recvs = min(xr->xr_sizes.cz_recvs, room);
+	xr->xr_sizes.cz_requests = (xr->xr_sizes.cz_recvs - others) /
+				   RPCRDMA_MSG_RECVS;
+	return 0;
+}
+
+/**
+ * xprt_rdma_recv_expect - create Receives for Replies
+ * @xr: transport whose version is settled
+ * @replies: number of Receives that the Replies to all Calls in flight may take, without
+ *	spare Receives
+ * @gfp: allocation flags
+ *
+ * Context: process; sleeps. Send lock held, so nobody closes the connection.
+ * Return: 0; or %-ENOBUFS if there is not enough memory.
+ */
+int xprt_rdma_recv_expect(struct xprt_rdma *xr, u32 replies, gfp_t gfp)
+{
+	struct rpcrdma_recv_pool *pool = &xr->xr_conn.cn_recvs;
+	u32 size = xprt_rdma_negotiate_recv_size(xr);
+	u32 want = max(replies, 2 * xprt_rdma_recv_expected(xr));
+
+	/* Leave room in the pool for the spare Receives. */
+	want = min(want, max(replies, xprt_rdma_recv_most(xr)));
+	want = min(want + xprt_rdma_recv_others(xr),
+		   rpcrdma_recv_pool_room(pool, size));
+	rpcrdma_recv_pool_grow_gfp(pool, want, size, gfp);
+	replies = min(replies, xprt_rdma_recv_most(xr));
+	return xprt_rdma_recv_expected(xr) < replies ? -ENOBUFS : 0;
+}
+
+/**
+ * xprt_rdma_recv_make_spare - add spare Receives, for Replies that are groups
+ * @xr: transport whose version is settled
+ *
+ * The function adds all xr_spare_max Receives at once, if they do not exist yet. If that
+ * fails, xr_spare stays 0, and the Call is not sent as a group (RTX-98).
+ *
+ * Context: process; sleeps. Send lock held.
+ */
+void xprt_rdma_recv_make_spare(struct xprt_rdma *xr)
+{
+	struct rpcrdma_recv_pool *pool = &xr->xr_conn.cn_recvs;
+	u32 want = pool->rp_count + xr->xr_spare_max;
+
+	if (xr->xr_spare || !xr->xr_spare_max)
+		return;
+	if (rpcrdma_recv_pool_grow_gfp(pool, want,
+				       xprt_rdma_negotiate_recv_size(xr),
+				       XPRT_RDMA_GFP) ||
+	    pool->rp_count != want)
+		return;
+	xr->xr_spare = xr->xr_spare_max;
+	xprt_rdma_credit_add_spare(xr, xr->xr_spare);
 }

@@ -20,8 +20,7 @@
  *	register	map the memory that the server accesses, and prepare its registration
  *	encode		the transport header
  *	gather		copy the inline parts into the Send, after the header
- *	post		registrations and Send, with one doorbell; or park the Call (send.c)
- *			until the send queue has room
+ *	post		registrations and Send, with one doorbell
  *
  * After that the client waits for the server. reply.c handles the answer. If none comes in
  * time, sunrpc calls xprt_rdma_timer().
@@ -81,10 +80,10 @@ static int xprt_rdma_send_call(struct xprt_rdma *xr, struct rpc_rqst *rqst)
 	if (rc)
 		return rc;
 	rc = xprt_rdma_send_get(xr, &send);
-	if (rc == -EAGAIN)
-		return xprt_rdma_send_wait(xr);
-	if (rc)
+	if (rc) {
+		xr->xr_stats.cs_empty_sends++;
 		return rc;
+	}
 
 	rc = xprt_rdma_group_plan(xr, req, send);
 	if (!rc)
@@ -95,7 +94,7 @@ static int xprt_rdma_send_call(struct xprt_rdma *xr, struct rpc_rqst *rqst)
 		goto out_unmap;
 	trace_xprt_rdma_marshal(rqst, &req->rr_plan, rc);
 	rc = xprt_rdma_send_post(send, rc, req);
-	if (likely(rc != -EMSGSIZE))
+	if (likely(!rc) || rc == -ENOTCONN)
 		return rc;
 
 out_unmap:
@@ -141,10 +140,9 @@ VISIBLE_IF_KUNIT bool xprt_rdma_send_is_awaited(struct xprt_rdma *xr,
 	over = req->rr_resend || req->rr_failed ||
 	       !test_bit(RPC_TASK_NEED_RECV, &rqst->rq_task->tk_runstate);
 	/* An RPC whose Reply is still being handled counts as waiting: its regions may have to be
-	 * invalidated. Pairs with smp_store_release() in xprt_rdma_send_unpark_locked()
+	 * invalidated.
 	 */
-	waits = smp_load_acquire(&req->rr_parked) ||
-		atomic_read(&req->rr_holds) || req->rr_msg;
+	waits = atomic_read(&req->rr_holds) || req->rr_msg;
 	spin_unlock(&xr->xr_xprt.queue_lock);
 	return over || (waits && xprt_rdma_send_is_fresh(rqst));
 }
@@ -160,9 +158,9 @@ EXPORT_SYMBOL_IF_KUNIT(xprt_rdma_send_is_awaited);
  * (version-two 8.2).
  *
  * Context: process; may sleep. Send lock held.
- * Return: 0; %-ENOTCONN, and sunrpc reconnects; %-EAGAIN, and sunrpc waits for buffer
- *	space; %-EBADSLT, and the RPC waits for a credit, or for memory; %-ENOBUFS, and sunrpc
- *	tries again after a delay; %-EMSGSIZE, %-EINVAL or %-EIO, and the RPC fails.
+ * Return: 0; %-ENOTCONN, and sunrpc reconnects; %-EBADSLT, and the RPC waits for a credit, for
+ *	memory, or for room in the send queue; %-ENOBUFS, and sunrpc tries the Reply to a callback
+ *	again after a delay; %-EMSGSIZE, %-EINVAL or %-EIO, and the RPC fails.
  */
 int xprt_rdma_send_request(struct rpc_rqst *rqst)
 {

@@ -3,8 +3,8 @@
  * Client: Sends. A Call is posted as one chain of work requests: first the registrations, then the
  * Send, or the Sends of a group (group.c).
  *
- * This file owns the Sends of a connection, and decides which of them wait in line for send
- * queue entries (verbs/sq.c). It never reads the messages.
+ * This file owns the Sends of a connection, and the entries of its send queue. It never reads the
+ * messages.
  *
  * Operation
  *
@@ -28,13 +28,12 @@
  * entries are few, the completions that are in the queue are handled before the next message is
  * sent.
  *
- * A Call is posted only if the send queue has enough free entries for its chain, for the
- * later invalidation of its regions, and for answers to callbacks (xr_answers). Otherwise the
- * Call is parked: it waits in the line behind earlier Calls, and is posted when enough entries
- * have been released. (A Call that would not even fit an empty queue is not parked: sending it
- * fails with %-EMSGSIZE.) sunrpc treats a parked Call as sent. If sunrpc were told to wait for
- * buffer space instead, it would send nothing at all, not even Replies to callbacks. Without these
- * Replies, the server may be unable to answer the RPCs that hold the entries (rfc5666bis 8.2.1).
+ * A Call is posted only if the send queue has enough free entries for its chain, for the later
+ * invalidation of its regions, and for answers to callbacks (xr_answers). Otherwise it waits until
+ * another RPC has ended, as for a credit (xprt_rdma_credit_yield()). If sunrpc were told to wait
+ * for buffer space instead, it would send nothing at all, not even Replies to callbacks. Without
+ * these Replies, the server may be unable to answer the RPCs that hold the entries (rfc5666bis
+ * 8.2.1). A Call that would not even fit an empty queue fails with %-EMSGSIZE.
  */
 #include <linux/slab.h>
 
@@ -120,8 +119,7 @@ static bool xprt_rdma_send_next_is_ready(struct xprt_rdma *xr)
  *	it is longer than dc_unsignaled_max: on this device, the completion of a later
  *		Send does not show that its buffer may be reused
  *	too few send queue entries are left for the largest RPC, or no other Send is
- *		ready: the next RPC may have to wait, and only a completion can wake it
- *		(I33)
+ *		ready: the next RPC may need what this Send has (I33)
  */
 static bool xprt_rdma_send_signal(struct xprt_rdma *xr,
 				  const struct xprt_rdma_send *send,
@@ -177,39 +175,12 @@ static int xprt_rdma_send_post_locked(struct xprt_rdma_send *send,
 	list_add_tail(&send->sn_send.sd_list, &xr->xr_send_busy);
 	rpcrdma_send_part(&send->sn_send, &xr->xr_send_busy);
 	rc = rpcrdma_conn_post(&xr->xr_conn, first);
-	if (req) {
-		smp_mb__before_atomic();	/* a Reply finds the RPC as it is now */
-		atomic_andnot(XPRT_RDMA_HOLD_POST, &req->rr_holds);
-	}
+	if (req)
+		atomic_or(XPRT_RDMA_HOLD_REPLY, &req->rr_holds);
 	if (unlikely(rc))
 		return -ENOTCONN;
 	rpcrdma_count_add(client_sends, count);
 	return 0;
-}
-
-/* The Call is about to be posted, under xr_send_lock. */
-static void xprt_rdma_send_begin(struct xprt_rdma_req *req)
-{
-	atomic_or(XPRT_RDMA_HOLD_REPLY | XPRT_RDMA_HOLD_POST, &req->rr_holds);
-}
-
-/* Called before a parked Call (one that has waited for send queue entries) is posted. If sunrpc has
- * given up the RPC in the meantime, the RPC has no credit any more, and this returns false.
- * Otherwise the RPC begins to wait for its Reply, and this returns true. If sunrpc gives up the RPC
- * after that, the Call is sent nevertheless, and its credit stays in use until the Reply comes or
- * the connection ends (I18).
- */
-static bool xprt_rdma_send_claim(struct xprt_rdma *xr,
-				 struct xprt_rdma_req *req)
-{
-	bool has_credit;
-
-	spin_lock(&xr->xr_xprt.transport_lock);
-	has_credit = req->rr_slot.rq_cong;
-	if (has_credit)
-		xprt_rdma_send_begin(req);
-	spin_unlock(&xr->xr_xprt.transport_lock);
-	return has_credit;
 }
 
 /* Returns the number of send queue entries that a Call takes. sd_slots counts its first Send and
@@ -233,99 +204,17 @@ static bool xprt_rdma_send_can_fit(const struct xprt_rdma_send *send)
 	       xr->xr_conn.cn_sq.sq_size;
 }
 
-/* Reserves the send queue entries for a message. Returns false if too few are free. A Call does
- * not overtake Calls that already wait for entries (parked Calls), and leaves xr_answers entries
- * free for answers to callbacks. Any other message (@req is NULL) may take an entry ahead of
- * parked Calls.
+/* Reserves the send queue entries for a message. Returns false if too few are free. A Call leaves
+ * xr_answers entries free for answers to callbacks; any other message (@req is NULL) may take them.
  */
 static bool xprt_rdma_send_has_room(const struct xprt_rdma_send *send,
 				    const struct xprt_rdma_req *req)
 {
 	struct xprt_rdma *xr = xprt_rdma_send_xr(send);
-	struct rpcrdma_sq *sq = &xr->xr_conn.cn_sq;
 
-	if (!req)
-		return rpcrdma_sq_overtake(sq, 1, 0);
-	return rpcrdma_sq_try(sq, xprt_rdma_send_slots(send), xr->xr_answers);
-}
-
-/* Called by rpcrdma_sq_serve() for a Call that has waited for send queue entries (a parked Call),
- * and has got them. Posts the Call, unless its RPC was given up: xprt_rdma_send_forget() will then
- * give back its Send. If posting fails, the connection is down; closing it also drops the other
- * parked Calls.
- */
-static void xprt_rdma_send_unpark_locked(struct rpcrdma_sq_waiter *waiter)
-{
-	struct xprt_rdma_send *send = container_of(waiter,
-						   struct xprt_rdma_send,
-						   sn_send.sd_wait);
-	struct xprt_rdma_req *req = send->sn_req;
-	struct xprt_rdma *xr = xprt_rdma_send_xr(send);
-	struct ib_send_wr *first;
-	u32 regs;
-
-	lockdep_assert_held(&xr->xr_send_lock);
-
-	if (!xprt_rdma_send_claim(xr, req)) {
-		/* rpcrdma_sq_serve() goes on, and gives these entries to the next Call in
-		 * line.
-		 */
-		rpcrdma_sq_release(&xr->xr_conn.cn_sq, waiter->wt_slots);
-		return;
-	}
-	first = xprt_rdma_frwr_chain(req, &send->sn_send.sd_wr, &regs);
-	xprt_rdma_send_post_locked(send, req, first);
-	/* If sunrpc gives up the RPC after this, xprt_rdma_req_free_buf() fences the RPC,
-	 * and its invalidations are posted behind this chain. Pairs with
-	 * smp_load_acquire() in xprt_rdma_req_free_buf().
-	 */
-	smp_store_release(&req->rr_parked, NULL);
-}
-
-static void xprt_rdma_send_park_locked(struct xprt_rdma_send *send,
-				       struct xprt_rdma_req *req)
-{
-	struct xprt_rdma *xr = xprt_rdma_send_xr(send);
-
-	lockdep_assert_held(&xr->xr_send_lock);
-
-	trace_xprt_rdma_no_sends(xr, xprt_rdma_send_free_slots(xr));
-	xr->xr_stats.cs_empty_sends++;
-	send->sn_req = req;
-	req->rr_parked = send;
-	send->sn_send.sd_wait.wt_slots = xprt_rdma_send_slots(send);
-	rpcrdma_sq_join(&xr->xr_conn.cn_sq, &send->sn_send.sd_wait);
-	rpcrdma_send_cq_watch(&xr->xr_conn);
-}
-
-/* Called when a Send may have become free. Wakes sunrpc if sunrpc waits for a Send. The caller
- * has executed a full barrier, which pairs with the barrier in xprt_rdma_send_wait().
- */
-static void xprt_rdma_send_wake(struct xprt_rdma *xr)
-{
-	if (test_bit(XPRT_WRITE_SPACE, &xr->xr_xprt.state))
-		xprt_write_space(&xr->xr_xprt);
-}
-
-/**
- * xprt_rdma_sq_release - release send queue entries
- * @xr: transport
- * @slots: number of entries
- *
- * If Calls wait for entries, this posts as many of them, in their order, as the free entries are
- * enough for. Implies a full barrier.
- *
- * Context: process or completion.
- */
-void xprt_rdma_sq_release(struct xprt_rdma *xr, u32 slots)
-{
-	struct rpcrdma_sq *sq = &xr->xr_conn.cn_sq;
-
-	if (unlikely(rpcrdma_sq_release(sq, slots))) {
-		spin_lock(&xr->xr_send_lock);
-		rpcrdma_sq_serve(sq);
-		spin_unlock(&xr->xr_send_lock);
-	}
+	return rpcrdma_take(&xr->xr_conn.cn_sq.sq_free,
+			    req ? xprt_rdma_send_slots(send) : 1,
+			    req ? xr->xr_answers : 0);
 }
 
 /* Moves @send, and all Sends that were posted before it, from the busy list to the free
@@ -371,8 +260,7 @@ static void xprt_rdma_send_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 
 	if (likely(wc->status == IB_WC_SUCCESS)) {
 		slots = xprt_rdma_send_retire(xr, send, &gathers);
-		xprt_rdma_sq_release(xr, slots);
-		xprt_rdma_send_wake(xr);
+		atomic_add(slots, &xr->xr_conn.cn_sq.sq_free);
 		if (unlikely(gathers)) {
 			if (gathers->rr_msg)
 				rpcrdma_send_cq_seen(&xr->xr_conn);
@@ -414,15 +302,13 @@ int xprt_rdma_sends_create(struct xprt_rdma *xr)
 
 		rpcrdma_send_init(&send->sn_send, &xr->xr_conn,
 				  xprt_rdma_send_wc_done);
-		send->sn_send.sd_wait.wt_leave = xr->xr_answers;
-		send->sn_send.sd_wait.wt_ready = xprt_rdma_send_unpark_locked;
 		list_add_tail(&send->sn_send.sd_list, &xr->xr_send_free);
 	}
 	return 0;
 }
 
 /**
- * xprt_rdma_sends_stop - end the use of an RPC's pages by Sends, and the waiting of parked Calls
+ * xprt_rdma_sends_stop - end the use of RPCs' pages by Sends
  * @xr: transport whose connection has no queues
  *
  * Context: process. Send lock held.
@@ -432,12 +318,8 @@ void xprt_rdma_sends_stop(struct xprt_rdma *xr)
 	u32 i;
 
 	spin_lock(&xr->xr_send_lock);
-	rpcrdma_sq_close(&xr->xr_conn.cn_sq);
-	for (i = 0; i < xr->xr_nsends; i++) {
+	for (i = 0; i < xr->xr_nsends; i++)
 		xprt_rdma_pages_unmap(&xr->xr_sends[i]);
-		if (xr->xr_sends[i].sn_req)
-			xr->xr_sends[i].sn_req->rr_parked = NULL;
-	}
 	spin_unlock(&xr->xr_send_lock);
 }
 
@@ -511,18 +393,15 @@ static void xprt_rdma_send_look_ahead(struct xprt_rdma *xr, gfp_t gfp)
 	xprt_rdma_send_put(next);
 }
 
-/* Like xprt_rdma_send_pop_locked(). Also sets @ahead to whether the next Send is ready, and @busy
- * to whether any Send is posted.
- */
+/* Like xprt_rdma_send_pop_locked(). Also sets @ahead to whether the next Send is ready. */
 static struct xprt_rdma_send *xprt_rdma_send_take(struct xprt_rdma *xr,
-						  bool *ahead, bool *busy)
+						  bool *ahead)
 {
 	struct xprt_rdma_send *send;
 
 	spin_lock(&xr->xr_send_lock);
 	send = xprt_rdma_send_pop_locked(xr);
 	*ahead = xprt_rdma_send_next_is_ready(xr);
-	*busy = !list_empty(&xr->xr_send_busy);
 	spin_unlock(&xr->xr_send_lock);
 	return send;
 }
@@ -535,37 +414,37 @@ static struct xprt_rdma_send *xprt_rdma_send_take(struct xprt_rdma *xr,
  * @gfp: allocation flags
  *
  * Context: process; may sleep.
- * Return: 0. %-EAGAIN if no Send is free. If the free Send has no buffer, and there is no memory
- *	for one: %-EAGAIN if a Send is posted, which can be used again when it has completed;
- *	otherwise %-ENOBUFS.
+ * Return: 0; or %-ENOBUFS if no Send is free, or if there is no memory for its buffer.
  */
 int xprt_rdma_send_get_gfp(struct xprt_rdma *xr, struct xprt_rdma_send **sendp,
 			   gfp_t gfp)
 {
 	struct xprt_rdma_send *send;
-	bool ahead, busy;
-	int rc = 0;
+	bool ahead;
 
-	send = xprt_rdma_send_take(xr, &ahead, &busy);
+	send = xprt_rdma_send_take(xr, &ahead);
 	if (unlikely(!ahead)) {
 		/* Some Sends may have completed, but their completions were not handled yet. */
 		rpcrdma_send_cq_poll(&xr->xr_conn);
 		if (!send)
-			send = xprt_rdma_send_take(xr, &ahead, &busy);
+			send = xprt_rdma_send_take(xr, &ahead);
 	}
 	if (!send)
-		return -EAGAIN;
+		goto out_none;
 
-	if (unlikely(!xprt_rdma_send_is_ready(send)))
-		rc = xprt_rdma_send_prepare(send, gfp);
-	if (rc) {
+	if (unlikely(!xprt_rdma_send_is_ready(send)) &&
+	    xprt_rdma_send_prepare(send, gfp)) {
 		xprt_rdma_send_put(send);
-		return busy ? -EAGAIN : rc;
+		goto out_none;
 	}
 	if (unlikely(!ahead))
 		xprt_rdma_send_look_ahead(xr, gfp);
 	*sendp = send;
 	return 0;
+
+out_none:
+	trace_xprt_rdma_no_sends(xr, xprt_rdma_send_free_slots(xr));
+	return -ENOBUFS;
 }
 
 /**
@@ -586,7 +465,7 @@ int xprt_rdma_sends_reserve(struct xprt_rdma *xr)
 
 	rc = xprt_rdma_send_get_gfp(xr, &send, XPRT_RDMA_GFP_CONNECT);
 	if (rc)
-		return -ENOBUFS;
+		return rc;
 	spin_lock(&xr->xr_send_lock);
 	ready = xprt_rdma_send_next_is_ready(xr);
 	spin_unlock(&xr->xr_send_lock);
@@ -628,8 +507,6 @@ static void xprt_rdma_send_part_locked(struct xprt_rdma_send *send)
  * Sends may have been returned while this Send could not get a buffer, and must be found at the
  * front of the list (I33).
  *
- * If the Send is ready and sunrpc waits for a Send, this wakes sunrpc.
- *
  * Context: process or completion workqueue; does not sleep.
  */
 void xprt_rdma_send_put(struct xprt_rdma_send *send)
@@ -644,10 +521,6 @@ void xprt_rdma_send_put(struct xprt_rdma_send *send)
 	else
 		list_add_tail(&send->sn_send.sd_list, &xr->xr_send_free);
 	spin_unlock(&xr->xr_send_lock);
-	if (!ready)
-		return;
-	smp_mb();	/* pairs with xprt_rdma_send_wait() */
-	xprt_rdma_send_wake(xr);
 }
 
 /* Gives back a Send for which xprt_rdma_send_grow() found no memory. The Send goes to the end of
@@ -669,24 +542,21 @@ static void xprt_rdma_send_put_last(struct xprt_rdma_send *send)
  *
  * If the group would have to wait for send queue entries, the caller sends the Call in base
  * form (not as a group). If this function returns true, no other Call is sent before the group,
- * because none is waiting and the caller holds the send lock. But errors that the client sends
- * may take entries before the group is posted. If they leave too few, the group waits for entries
- * (is parked) like any Call.
+ * because the caller holds the send lock. But errors that the client sends may take entries before
+ * the group is posted. If they leave too few, the group waits for entries like any Call.
  *
  * Context: process; the caller holds no spinlock.
- * Return: true if no Call waits for entries, and there are enough for the Sends of the group and
- *	for the regions that its RPC may have.
+ * Return: true if there are enough entries for the Sends of the group and for the regions that its
+ *	RPC may have.
  */
 bool xprt_rdma_send_fits(struct xprt_rdma *xr, const struct rpcrdma_plan *plan)
 {
-	struct rpcrdma_sq *sq = &xr->xr_conn.cn_sq;
 	u32 slots = plan->pl_count + xr->xr_answers;
 
 	if (plan->pl_reply == RPCRDMA_REPLY_WRITE ||
 	    plan->pl_reply == RPCRDMA_REPLY_LONG)
 		slots += XPRT_RDMA_SLOTS_MAX;
-	return !READ_ONCE(sq->sq_nwaiting) &&
-	       xprt_rdma_send_look_for_slots(xr, slots);
+	return xprt_rdma_send_look_for_slots(xr, slots);
 }
 
 /**
@@ -777,18 +647,17 @@ void xprt_rdma_send_put_more(struct xprt_rdma_send *first)
  *
  * Context: process or completion workqueue; does not sleep. The caller holds no spinlock, see
  *	rpcrdma_send_cq_poll().
- * Return: 0 if the Send was posted, or if it has the Call of @req and now waits for send queue
- *	entries (is parked). %-EAGAIN if @req is NULL and the send queue has no room, or
- *	%-EMSGSIZE if the send queue is too short for the Call of @req: the caller then still owns
- *	the Send. %-ENOTCONN if the connection is down: closing it frees the Send and the regions.
+ * Return: 0 if the Send was posted. %-ENOBUFS if the send queue has no room now, or %-EMSGSIZE if
+ *	it is too short for the Call of @req: the caller then still owns the Send. %-ENOTCONN if
+ *	the connection is down: closing it frees the Send and the regions.
  */
 int xprt_rdma_send_post(struct xprt_rdma_send *send, u32 len,
 			struct xprt_rdma_req *req)
 {
 	struct xprt_rdma *xr = xprt_rdma_send_xr(send);
 	struct ib_send_wr *first = &send->sn_send.sd_wr;
-	int rc = -EAGAIN;
 	u32 regs = 0;
+	int rc;
 
 	if (req)
 		first = xprt_rdma_frwr_chain(req, first, &regs);
@@ -799,90 +668,19 @@ int xprt_rdma_send_post(struct xprt_rdma_send *send, u32 len,
 	xprt_rdma_send_look_for_slots(xr, xprt_rdma_send_slots(send) +
 					  xr->xr_answers);
 
-	spin_lock(&xr->xr_send_lock);
-	if (likely(xprt_rdma_send_has_room(send, req))) {
-		if (req)
-			xprt_rdma_send_begin(req);
-		rc = xprt_rdma_send_post_locked(send, req, first);
-	} else if (req) {
-		xprt_rdma_send_park_locked(send, req);
-		rc = 0;
+	if (unlikely(!xprt_rdma_send_has_room(send, req))) {
+		trace_xprt_rdma_no_sends(xr, xprt_rdma_send_free_slots(xr));
+		xr->xr_stats.cs_empty_sends++;
+		return -ENOBUFS;
 	}
+	spin_lock(&xr->xr_send_lock);
+	rc = xprt_rdma_send_post_locked(send, req, first);
 	spin_unlock(&xr->xr_send_lock);
 	return rc;
 }
 
 /**
- * xprt_rdma_send_forget - drop a Call that waits for send queue entries (a parked Call)
- * @xr: transport
- * @req: RPC that was given up, and no longer has a credit
- *
- * No part of a parked Call was posted, so the server does not know its regions, and they are
- * unmapped at once. If the Call is no longer parked, because it was posted or the connection was
- * closed in the meantime, rr_parked is NULL, and this function changes nothing.
- *
- * Context: process.
- */
-void xprt_rdma_send_forget(struct xprt_rdma *xr, struct xprt_rdma_req *req)
-{
-	struct rpcrdma_sq *sq = &xr->xr_conn.cn_sq;
-	struct xprt_rdma_send *send;
-
-	spin_lock(&xr->xr_send_lock);
-	send = req->rr_parked;
-	req->rr_parked = NULL;
-	if (send) {
-		rpcrdma_sq_leave(sq, &send->sn_send.sd_wait);
-		xprt_rdma_send_part_locked(send);
-		list_add(&send->sn_send.sd_list, &xr->xr_send_free);
-		/* The next Call in line may need fewer entries than this one, and may fit. */
-		rpcrdma_sq_serve(sq);
-	}
-	spin_unlock(&xr->xr_send_lock);
-	if (!send)
-		return;
-	xprt_rdma_frwr_unmap_unposted(xr, req);
-	smp_mb();	/* pairs with xprt_rdma_send_wait() */
-	xprt_rdma_send_wake(xr);
-}
-
-/**
- * xprt_rdma_send_wait - make sunrpc wait for a Send
- * @xr: transport without a free Send that is ready (xprt_rdma_send_is_ready())
- *
- * sunrpc goes on sending when xprt_write_space() is called. If a Send was returned just before
- * sunrpc began to wait, xprt_rdma_send_wake() has not called xprt_write_space(). So this
- * function looks once more for a Send that is ready. If it finds one, it calls xprt_write_space()
- * itself. It also does so if no Send is posted, because then no completion would wake sunrpc. Until
- * sunrpc is woken, completions are handled at once
- * (xprt_rdma_send_awaits()).
- *
- * Context: process. Send lock held.
- * Return: %-EAGAIN.
- */
-int xprt_rdma_send_wait(struct xprt_rdma *xr)
-{
-	bool room;
-
-	trace_xprt_rdma_no_sends(xr, xprt_rdma_send_free_slots(xr));
-	xr->xr_stats.cs_empty_sends++;
-	xprt_wait_for_buffer_space(&xr->xr_xprt);
-	smp_mb__after_atomic();	/* pairs with xprt_rdma_send_wake() */
-
-	spin_lock(&xr->xr_send_lock);
-	room = xprt_rdma_send_next_is_ready(xr) ||
-	       list_empty(&xr->xr_send_busy);
-	spin_unlock(&xr->xr_send_lock);
-	if (room)
-		xprt_write_space(&xr->xr_xprt);
-	else
-		rpcrdma_send_cq_watch(&xr->xr_conn);
-	return -EAGAIN;
-}
-
-/**
- * xprt_rdma_send_awaits - ops->awaits(): does sunrpc wait for a Send to complete, or a task for the
- *	memory of a given-up RPC?
+ * xprt_rdma_send_awaits - ops->awaits(): does a task wait for the memory of a given-up RPC?
  * @conn: connection
  *
  * Context: the work of verbs/send_cq.c.
@@ -892,7 +690,6 @@ bool xprt_rdma_send_awaits(struct rpcrdma_conn *conn)
 {
 	struct xprt_rdma *xr = container_of(conn, struct xprt_rdma, xr_conn);
 
-	return test_bit(XPRT_WRITE_SPACE, &xr->xr_xprt.state) ||
-	       /* The task calls rpcrdma_send_cq_watch() when it waits. */
-	       waitqueue_active(&xr->xr_given_up);
+	/* The task calls rpcrdma_send_cq_watch() when it waits. */
+	return waitqueue_active(&xr->xr_given_up);
 }

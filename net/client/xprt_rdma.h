@@ -145,12 +145,9 @@ struct xprt_rdma_mr {
  * struct xprt_rdma_send - a Send: one message, or one transmission of a group (rtx.h)
  * @sn_send: the Send. Its buffer has the transport header and the inline part of the
  *	message. An idle Send is on xr_send_free. A posted Send is on xr_send_busy, in
- *	posting order. A parked Send waits in line for send queue entries (client/send.c).
- *	Before a group is posted, all its Sends but the first are on sd_more of the first.
- *	xr_send_lock protects xr_send_free and xr_send_busy, and is held while a Send joins
- *	or leaves the line. sd_slots counts the Send itself and the registrations that are
- *	posted in front of it.
- * @sn_req: the RPC whose Call was last parked with this Send
+ *	posting order. xr_send_lock protects both lists. Before a group is posted, all its Sends
+ *	but the first are on sd_more of the first. sd_slots counts the Send itself and the
+ *	registrations that are posted in front of it.
  * @sn_wanted: size in bytes for which the buffer was last prepared. The buffer is smaller if
  *	there was no memory for this size, and may be larger after xprt_rdma_send_grow().
  * @sn_sges: SGEs of a Send that gathers data from pages; the first SGE is for the buffer.
@@ -166,7 +163,6 @@ struct xprt_rdma_mr {
  */
 struct xprt_rdma_send {
 	struct rpcrdma_send	sn_send;
-	struct xprt_rdma_req	*sn_req;
 	u32			sn_wanted;
 	struct ib_sge		*sn_sges;
 	struct xprt_rdma_req	*sn_gathers;
@@ -209,21 +205,19 @@ struct xprt_rdma_owed {
 	struct xprt_rdma_extra		ow_extra;
 };
 
-/* What an RPC still waits for (rr_holds). A bit is set before the work request is posted. When the
- * Reply has come and no bit is set, the RPC is completed. When an RPC has been given up (ended
- * without a Reply), the task that ends it waits until no bit is set. If a completion reports an
- * error, or never comes, its bit stays set until the connection has been closed.
+/* What an RPC still waits for (rr_holds). When the Reply has come and no bit is set, the RPC is
+ * completed. When an RPC has been given up (ended without a Reply), the task that ends it waits
+ * until no bit is set. If a completion reports an error, or never comes, its bit stays set until
+ * the connection has been closed.
  *
  * XPRT_RDMA_HOLD_REPLY: the Reply, or the end of the RPC. Whoever clears this bit handles the
  *	Reply, or counts the credits of an RPC that is given up (I7)
- * XPRT_RDMA_HOLD_POST: the posting of the Call, under xr_send_lock
  * XPRT_RDMA_HOLD_FENCE: the completion of the last local invalidation of its regions
  * XPRT_RDMA_HOLD_SENDS: the completion of the last Send that reads its pages
  */
 #define XPRT_RDMA_HOLD_REPLY	1
-#define XPRT_RDMA_HOLD_POST	2
-#define XPRT_RDMA_HOLD_FENCE	4
-#define XPRT_RDMA_HOLD_SENDS	8
+#define XPRT_RDMA_HOLD_FENCE	2
+#define XPRT_RDMA_HOLD_SENDS	4
 
 /**
  * struct xprt_rdma_req - an RPC slot
@@ -243,8 +237,6 @@ struct xprt_rdma_owed {
  * @rr_reply_copy: pages to which the server writes a Reply that is then copied to the RPC's
  *	buffer (client/bounce.c); empty if the server writes to the RPC's buffer
  * @rr_holds: what the RPC still waits for: XPRT_RDMA_HOLD_REPLY and so on
- * @rr_parked: Send with the Call, while the Call is parked: it waits for send queue entries
- *	(client/send.c); under xr_send_lock
  * @rr_bc_cookie: in a callback's slot, the connect_cookie of the connection on which the
  *	callback came
  * @rr_failed: the RPC must fail, because its Reply was an error or was malformed; its Call must
@@ -280,7 +272,6 @@ struct xprt_rdma_req {
 	struct xdr_buf		rr_reply_copy;
 	bool			rr_resend;
 	atomic_t		rr_holds;
-	struct xprt_rdma_send	*rr_parked;
 	unsigned int		rr_bc_cookie;
 	bool			rr_failed;
 	bool			rr_foreign;
@@ -859,7 +850,6 @@ bool xprt_rdma_frwr_remote_inv(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 void xprt_rdma_frwr_local_inv(struct xprt_rdma *xr, struct xprt_rdma_req *req);
 void xprt_rdma_frwr_fence(struct xprt_rdma *xr, struct xprt_rdma_req *req);
 
-/* client/recv.c */
 int xprt_rdma_recv_limit(struct xprt_rdma *xr);
 int xprt_rdma_recv_expect(struct xprt_rdma *xr, u32 replies, gfp_t gfp);
 void xprt_rdma_recv_make_spare(struct xprt_rdma *xr);
@@ -900,13 +890,10 @@ int xprt_rdma_send_get_more(struct xprt_rdma_send *first,
 			    const struct rpcrdma_plan *plan);
 void xprt_rdma_send_put_more(struct xprt_rdma_send *first);
 bool xprt_rdma_send_fits(struct xprt_rdma *xr, const struct rpcrdma_plan *plan);
-int xprt_rdma_send_wait(struct xprt_rdma *xr);
 bool xprt_rdma_send_awaits(struct rpcrdma_conn *conn);
 void xprt_rdma_sends_stop(struct xprt_rdma *xr);
 int xprt_rdma_send_post(struct xprt_rdma_send *send, u32 len,
 			struct xprt_rdma_req *req);
-void xprt_rdma_send_forget(struct xprt_rdma *xr, struct xprt_rdma_req *req);
-void xprt_rdma_sq_release(struct xprt_rdma *xr, u32 slots);
 
 static inline int xprt_rdma_send_get(struct xprt_rdma *xr,
 				     struct xprt_rdma_send **sendp)

@@ -454,7 +454,7 @@ case_killed-gathered() {
 	set_apart killed_gathered
 }
 
-all_sent() { [ "$(field credits_in_flight "$1") $(field sends_parked "$1")" = "$2 0" ]; }
+all_sent() { [ "$(field credits_in_flight "$1")" = "$2" ]; }
 
 # all_go <bytes> <number>: start this number of WRITEs of this size at once, while the server answers nothing. All must
 # be sent.
