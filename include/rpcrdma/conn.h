@@ -11,7 +11,6 @@
 #include <linux/cache.h>
 #include <linux/completion.h>
 #include <linux/list.h>
-#include <linux/nodemask.h>
 #include <linux/spinlock.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_cm.h>
@@ -27,11 +26,6 @@
 #include <rpcrdma/sq.h>
 
 struct rpcrdma_conn;
-struct rpcrdma_cv;
-struct rpcrdma_vectors;
-
-/* cn_cpu of a connection that has not received anything yet */
-#define RPCRDMA_CPU_UNKNOWN	(-1)
 
 /**
  * enum rpcrdma_conn_state - state of a connection; it never goes back to an earlier one
@@ -91,14 +85,11 @@ struct rpcrdma_conn_ops {
  *	probe (%RPCRDMA_SQ_EXTRA)
  * @qz_rq: number of receive queue entries, without that for the drain marker
  * @qz_send_sges: number of SGEs per send queue entry
- * @qz_nodes: NUMA nodes whose processors should handle the completions; NULL if the owner has no
- *	preference
  */
 struct rpcrdma_conn_queues {
 	u32	qz_sq;
 	u32	qz_rq;
 	u32	qz_send_sges;
-	const nodemask_t	*qz_nodes;
 };
 
 /**
@@ -160,12 +151,10 @@ static inline void rpcrdma_conn_path_init(struct rpcrdma_conn_path *path,
  * @cn_step: completed after each step of opening, and when the connection fails
  * @cn_on_device: link in the list of connections on the same device, see
  *	verbs/device.c
- * @cn_vectors: completion vectors of the device; valid while the connection is on it
- * @cn_cv: completion vector of the connection (verbs/vector.c); NULL without completion queues
- * @cn_vector: index of that vector; keeps its value when the completion queues are freed
+ * @cn_vector: index of the completion vector of its completion queues, which debugfs shows; keeps
+ *	its value when they are freed
  * @cn_cids: number of completion IDs given, see rpcrdma_conn_cid()
  * @cn_post_lock: held over posting to the send queue if the device has dc_splits_lists
- * @cn_cpu: processor on which a Receive was handled last, or %RPCRDMA_CPU_UNKNOWN
  * @cn_keepalive: the keepalive
  * @cn_gather: the group that is being received
  * @cn_send_cq: completion queue of the send queue
@@ -202,8 +191,6 @@ struct rpcrdma_conn {
 	spinlock_t			cn_lock;	/* state, error */
 	struct completion		cn_step;
 	struct list_head		cn_on_device;
-	struct rpcrdma_vectors		*cn_vectors;
-	struct rpcrdma_cv		*cn_cv;
 	u32				cn_vector;
 	atomic_t			cn_cids;
 	spinlock_t			cn_post_lock;	/* posting, see above */
@@ -213,7 +200,6 @@ struct rpcrdma_conn {
 	struct rpcrdma_gather		cn_gather;
 	struct rpcrdma_send_cq		cn_send_cq;
 	struct rpcrdma_rtt		cn_rtt;
-	int				cn_cpu;
 
 	/* Completion handlers and other tasks write these. */
 	struct rpcrdma_recv_pool	cn_recvs ____cacheline_aligned_in_smp;
@@ -222,7 +208,7 @@ struct rpcrdma_conn {
 
 rpcrdma_lines_apart(struct rpcrdma_conn, cn_rtx, cn_post_lock);
 rpcrdma_lines_apart(struct rpcrdma_conn, cn_post_lock, cn_keepalive);
-rpcrdma_lines_apart(struct rpcrdma_conn, cn_cpu, cn_recvs);
+rpcrdma_lines_apart(struct rpcrdma_conn, cn_rtt, cn_recvs);
 rpcrdma_lines_apart(struct rpcrdma_conn, cn_recvs, cn_sq);
 
 static inline bool rpcrdma_conn_is_up(const struct rpcrdma_conn *conn)

@@ -20,11 +20,9 @@
  * closes it.
  */
 #include <linux/module.h>
-#include <linux/nodemask.h>
 #include <linux/slab.h>
 #include <linux/sunrpc/addr.h>
 #include <linux/sunrpc/svc_xprt.h>
-#include <linux/topology.h>
 #include <net/net_namespace.h>
 #include <rdma/ib_cm.h>
 #include <rdma/rdma_cm.h>
@@ -314,40 +312,13 @@ static int svc_rdma_conn_size(struct svc_rdma_xprt *sx, u32 requests)
 	return 0;
 }
 
-/* Finds the NUMA nodes with threads. sunrpc chooses the pool of threads for a connection by the
- * processor that enqueues the connection. In most cases, this is the processor that handles its
- * Receives. If there is a pool for each node that has processors, the pools are in the order of
- * these nodes. Otherwise there is a pool for each processor (pool_mode=percpu of Linux before 7.3),
- * and all nodes that have processors are returned. Returns NULL if there is only one pool: it
- * serves all processors.
- */
-static const nodemask_t *svc_rdma_conn_nodes(const struct svc_serv *serv,
-					     nodemask_t *nodes)
-{
-	unsigned int pool = 0, pools = svc_serv_nrpools(serv);
-	int node;
-
-	if (pools <= 1)
-		return NULL;
-	nodes_clear(*nodes);
-	for_each_node_with_cpus(node) {
-		if (pool < pools && READ_ONCE(serv->sv_pools[pool].sp_nrthreads))
-			node_set(node, *nodes);
-		pool++;
-	}
-	return pool == pools ? nodes : &node_states[N_CPU];
-}
-
 static int svc_rdma_conn_create_qp(struct svc_rdma_xprt *sx)
 {
 	const struct rpcrdma_server_sizes *sizes = &sx->sx_sizes;
-	nodemask_t nodes;
 	const struct rpcrdma_conn_queues queues = {
 		.qz_sq		= sizes->sz_sq_depth - RPCRDMA_SQ_EXTRA,
 		.qz_rq		= sizes->sz_rq_depth - RPCRDMA_DRAIN_WRS,
 		.qz_send_sges	= sizes->sz_send_sges,
-		.qz_nodes	= svc_rdma_conn_nodes(sx->sx_xprt.xpt_server,
-						      &nodes),
 	};
 
 	return rpcrdma_conn_create_qp(&sx->sx_conn, &queues);

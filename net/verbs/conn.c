@@ -30,7 +30,6 @@
 #include <rdma/rdma_cm.h>
 #include <rpcrdma/conn.h>
 #include <rpcrdma/device.h>
-#include <rpcrdma/vector.h>
 
 #include "conn_state.h"
 #include "trace.h"
@@ -60,7 +59,6 @@ void rpcrdma_conn_init(struct rpcrdma_conn *conn,
 	conn->cn_ops = ops;
 	conn->cn_receive = ops->receive;
 	conn->cn_state = RPCRDMA_CONN_NEW;
-	conn->cn_cpu = RPCRDMA_CPU_UNKNOWN;
 	spin_lock_init(&conn->cn_lock);
 	spin_lock_init(&conn->cn_post_lock);
 	init_completion(&conn->cn_step);
@@ -356,7 +354,6 @@ static void rpcrdma_conn_free_cqs(struct rpcrdma_conn *conn)
 	}
 	conn->cn_cq = NULL;
 	rpcrdma_send_cq_destroy(conn);
-	rpcrdma_vector_give(conn);
 }
 
 /* Each completion queue has room for the completions of all entries of its work queue, because
@@ -371,16 +368,16 @@ static int rpcrdma_conn_create_cqs(struct rpcrdma_conn *conn,
 		     conn->cn_caps.dc_max_qp_wr);
 	u32 rq = queues->qz_rq + RPCRDMA_DRAIN_WRS;
 
-	rpcrdma_vector_take(conn, queues->qz_nodes);
-	conn->cn_cq = ib_alloc_cq(rpcrdma_conn_device(conn), conn,
-				  min(rq, max), conn->cn_vector,
-				  softirq ? IB_POLL_SOFTIRQ : IB_POLL_WORKQUEUE);
+	conn->cn_cq = ib_alloc_cq_any(rpcrdma_conn_device(conn), conn,
+				      min(rq, max), softirq ? IB_POLL_SOFTIRQ :
+							      IB_POLL_WORKQUEUE);
 	if (IS_ERR(conn->cn_cq)) {
 		int rc = PTR_ERR(conn->cn_cq);
 
 		conn->cn_cq = NULL;
 		return rc;
 	}
+	conn->cn_vector = conn->cn_cq->comp_vector;
 	return rpcrdma_send_cq_create(conn, min(sq, max));
 }
 

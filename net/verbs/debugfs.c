@@ -131,7 +131,6 @@ void rpcrdma_debugfs_conn(struct seq_file *seq, u32 vers,
 	seq_printf(seq, "error %d\n", READ_ONCE(conn->cn_error));
 	seq_printf(seq, "version %u\n", down ? 0 : vers);
 	seq_printf(seq, "vector %u\n", READ_ONCE(conn->cn_vector));
-	seq_printf(seq, "vector_cpu %d\n", READ_ONCE(conn->cn_cpu));
 	rpcrdma_debugfs_limits(seq, &conn->cn_limits);
 	seq_printf(seq, "receives %u\n", READ_ONCE(recvs->rp_count));
 	seq_printf(seq, "receives_posted %u\n",

@@ -45,7 +45,6 @@
 #include <rpcrdma/conn.h>
 #include <rpcrdma/device.h>
 #include <rpcrdma/fail.h>
-#include <rpcrdma/vector.h>
 
 /* When siw accepts a connection, it answers the peer first and installs its socket
  * callbacks afterwards. A message that arrives in between is received only when a second
@@ -131,13 +130,11 @@ void rpcrdma_device_query(struct ib_device *device, u32 port,
  * @dv_device: the device
  * @dv_item: link in rpcrdma_devices, until the device is being removed
  * @dv_conns: connections on the device, linked by cn_on_device
- * @dv_vectors: its completion vectors, see verbs/vector.c
  */
 struct rpcrdma_device {
 	struct ib_device	*dv_device;
 	struct list_head	dv_item;
 	struct list_head	dv_conns;
-	struct rpcrdma_vectors	*dv_vectors;
 };
 
 static LIST_HEAD(rpcrdma_devices);
@@ -166,7 +163,6 @@ int rpcrdma_device_join(struct rpcrdma_conn *conn)
 	spin_lock(&rpcrdma_device_lock);
 	list_for_each_entry(dv, &rpcrdma_devices, dv_item) {
 		if (dv->dv_device == device) {
-			conn->cn_vectors = dv->dv_vectors;
 			list_add_tail(&conn->cn_on_device, &dv->dv_conns);
 			rc = 0;
 			break;
@@ -227,11 +223,6 @@ static int rpcrdma_device_add(struct ib_device *device)
 	dv = kzalloc(sizeof(*dv), GFP_KERNEL);
 	if (!dv)
 		return -ENOMEM;
-	dv->dv_vectors = rpcrdma_vectors_create(device);
-	if (!dv->dv_vectors) {
-		kfree(dv);
-		return -ENOMEM;
-	}
 	dv->dv_device = device;
 	INIT_LIST_HEAD(&dv->dv_conns);
 	ib_set_client_data(device, &rpcrdma_device_client, dv);
@@ -268,7 +259,6 @@ static void rpcrdma_device_remove(struct ib_device *device, void *client_data)
 	spin_unlock(&rpcrdma_device_lock);
 
 	wait_event(rpcrdma_device_left, rpcrdma_device_is_empty(dv));
-	kfree(dv->dv_vectors);
 	kfree(dv);
 }
 

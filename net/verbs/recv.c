@@ -47,7 +47,6 @@
 #include <linux/slab.h>
 #include <rpcrdma/conn.h>
 #include <rpcrdma/counters.h>
-#include <rpcrdma/vector.h>
 
 #include "trace.h"
 
@@ -185,7 +184,6 @@ static void rpcrdma_recv_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 		return;
 	}
 
-	rpcrdma_vector_seen(conn);
 	rpcrdma_keepalive_heard(&conn->cn_keepalive);
 	atomic_inc(&conn->cn_recvs.rp_nheld);
 	atomic_set(&recv->rv_state, RPCRDMA_RECV_HELD);

@@ -45,7 +45,6 @@ static const struct {
 	{ "grant",	fuzz_grant },
 	{ "paths",	fuzz_paths },
 	{ "path",	fuzz_path },
-	{ "spread",	fuzz_spread },
 };
 
 #define FUZZ_NTARGETS	(sizeof(fuzz_targets) / sizeof(fuzz_targets[0]))

@@ -22,7 +22,7 @@ fuzz_target fuzz_rtt, fuzz_choice;
 fuzz_target fuzz_chunk, fuzz_items, fuzz_head, fuzz_payload;
 fuzz_target fuzz_props, fuzz_credit, fuzz_plan, fuzz_size;
 fuzz_target fuzz_budget, fuzz_grant;
-fuzz_target fuzz_paths, fuzz_path, fuzz_spread;
+fuzz_target fuzz_paths, fuzz_path;
 
 void fuzz_failed(const char *file, int line, const char *what);
 

@@ -483,7 +483,6 @@ case_settings() {
 	first_receives 3 0 4096
 	server_memory 0 0 524288
 	review_time 15 0 3600
-	near_node -1 -2 0
 	END
 	for file in remote_invalidation reply_short accept_msgp; do
 		was=$(<$params/$file)

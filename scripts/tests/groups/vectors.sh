@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Where the work of a connection is done (G-43): completion vectors, pools of nfsd's threads, and
-# unmapping. The guests are PCs with two NUMA nodes of one processor each. rxe has as many vectors
-# as there are processors. It has no interrupts, but it does its work on the processors that handle
-# the network's interrupts and run workqueues.
+# Where the work of a connection is done (G-43): completion vectors and unmapping. The guests are PCs
+# with two NUMA nodes of one processor each. rxe and siw have as many vectors as there are processors.
 # Guests: pair
 # Nodes: 2
 # Cmdline: tsc=reliable nowatchdog
@@ -15,54 +13,8 @@
 # Debian: rxe
 . "$TOP/scripts/tests/cases.sh"
 
-NEAR=/sys/module/rpcrdma/parameters/near_node
-
-# handled_by <processor>: let this processor of this guest handle the network's interrupts, and run
-# the work of unbound workqueues
-handled_by() {
-	local irq
-	for irq in /proc/irq/*/virtio*; do
-		echo "$1" >"${irq%/*}/smp_affinity_list" 2>/dev/null || true
-	done
-	printf '%x\n' $((1 << $1)) >/sys/devices/virtual/workqueue/cpumask
-}
-
-# device_anew: delete the device and add it again, so that the module forgets what it has learned
-# about the device's vectors
-device_anew() {
-	rdma link delete lab0
-	provider_up
-}
-
-# threads <in node 0> <in node 1>: set the number of nfsd's threads in each pool. If a Call has waited
-# for an answer of mountd, the pool of mountd's processor continues with the connection. Linux before
-# 7.3 does not serve a connection in a pool without threads. So let mountd run in node 0, whose pool
-# always has a thread.
-threads() {
-	taskset -apc 0 "$(pidof rpc.mountd)" >/dev/null
-	echo "$1 $2" >/proc/fs/nfsd/pool_threads
-	[ "$(</proc/fs/nfsd/pool_threads)" = "$1 $2" ] || die "there are $(</proc/fs/nfsd/pool_threads) threads"
-}
-
-pools() { nfsd_anew tune "$1" /sys/module/sunrpc/parameters/pool_mode; }
-
 # values <name>: print this value of each connection of this guest's end, sorted
 values() { cat $DEBUG/"$ROLE"/* | awk -v n="$1" '$1 == n { print $2 }' | sort -n | xargs; }
-
-nobody() {
-	until_true 30 nobody_shown || die "connections of former mounts: $(ls $DEBUG/client $DEBUG/server)"
-	on_server until_true 30 nobody_shown || die "the server has connections of former mounts"
-}
-
-nodes_begin() {
-	[ "$MODULE" = ours ] || skip "the in-tree module does not choose"
-	[ "$KERNEL" != debian-6.1 ] || skip "NFS of 6.1 has nconnect with TCP only"
-	[ -d /sys/devices/system/node/node1 ] || skip "one NUMA node"
-	on_server test -d /sys/devices/system/node/node1
-	nobody
-	device_anew
-	on_server device_anew
-}
 
 # four: mount with four connections, and send RPCs on all of them
 four() {
@@ -72,103 +24,23 @@ four() {
 	dd if=$MNT/four of=/dev/null bs=4k iflag=direct 2>/dev/null
 }
 
-four_end() {
-	nfs_umount
-	nobody
-}
-
-# are <name> <client|server> <values>: check that the connections of that end have these values of
-# the line <name> in debugfs
+# are <client|server> <vectors>: check that the connections of that end have these vectors
 are() {
 	local found
-	if [ "$2" = client ]; then found=$(values "$1"); else found=$(on_server values "$1"); fi
-	echo "$2: $1 $found"
-	[ "$found" = "$3" ] || die "$2: $1 $found, not $3"
+	if [ "$1" = client ]; then found=$(values vector); else found=$(on_server values vector); fi
+	echo "$1: $found"
+	[ "$found" = "$2" ] || die "$1: vectors $found, not $2"
 }
 
-# By default, the connections of a mount are spread evenly over all vectors, at both ends, because a
-# software device belongs to no node.
+# The connections of a mount are divided equally among the vectors, at both ends.
 # Covers: G-43
 case_vectors-nconnect() {
-	nodes_begin
+	[ "$MODULE" = ours ] || skip "the in-tree module does not show its vectors"
+	[ "$KERNEL" != debian-6.1 ] || skip "NFS of 6.1 has nconnect with TCP only"
 	four
-	are vector client "0 0 1 1"
-	are vector server "0 0 1 1"
-	four_end
-}
-
-# If near_node is the number of a node in which vectors are handled, a client uses only the vectors
-# of this node. So does a server that has one pool of threads. With -2, all vectors are used.
-# Covers: G-43
-case_vectors-near() {
-	nodes_begin
-	trap 'echo -1 >$NEAR; on_server bash -c "echo -1 >$NEAR"' EXIT
-	handled_by 1
-	on_server handled_by 0
-	echo 1 >$NEAR
-	on_server bash -c "echo 0 >$NEAR"
-	four
-	are vector client "1 1 1 1"
-	are vector_cpu client "1 1 1 1"
-	are vector server "0 0 0 0"
-	are vector_cpu server "0 0 0 0"
-	four_end
-	echo -2 >$NEAR
-	four
-	are vector client "0 0 1 1"
-	four_end
-}
-
-pools_end() {
-	on_server bash -c "echo -1 >$NEAR"
-	on_server pools global
-}
-
-# nfsd has a pool for each node. Vectors are then chosen from the nodes that have threads, even if
-# near_node names another node.
-# Covers: G-43
-case_vectors-pools() {
-	nodes_begin
-	trap pools_end EXIT
-	on_server bash -c "echo 1 >$NEAR"
-	on_server pools pernode
-	on_server handled_by 0
-	on_server threads 4 0
-	four
-	are vector server "0 0 0 0"
-	are vector_cpu server "0 0 0 0"
-	are vector client "0 0 1 1"
-	four_end
-	# With threads in both nodes, all vectors are used.
-	on_server threads 2 2
-	four
-	are vector server "0 0 1 1"
-	four_end
-}
-
-# The module learns on which node a vector is handled. At first all vectors are handled in node 1.
-# Then interrupts move to node 0, and only node 0 has threads. As soon as one connection has shown
-# that its vector is now handled in node 0, the others get this vector, too.
-# Covers: G-43
-case_vectors-learned() {
-	local first
-	nodes_begin
-	trap pools_end EXIT
-	on_server pools pernode
-	on_server threads 2 2
-	on_server handled_by 1
-	four
-	are vector server "0 0 1 1"
-	are vector_cpu server "1 1 1 1"
-	four_end
-	on_server handled_by 0
-	on_server threads 4 0
-	four
-	are vector_cpu server "0 0 0 0"
-	first=$(on_server values vector)
-	first=${first%% *}
-	are vector server "$first $first $first $first"
-	four_end
+	are client "0 0 1 1"
+	are server "0 0 1 1"
+	nfs_umount
 }
 
 # unmapped_by <read|write> <pattern>: eight processes read or write 1 MB at a time. Memory at the
