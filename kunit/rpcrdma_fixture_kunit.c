@@ -252,18 +252,16 @@ enum rpcrdma_verdict rpcrdma_kunit_decode_lists(struct rpcrdma_kunit *fx,
  *	that lives as long as the test case
  * @data: the bytes
  * @len: number of bytes
- * @flags: as for rpcrdma1_decode_call()
  *
  * Return: the verdict.
  */
 enum rpcrdma_verdict rpcrdma_kunit_decode_call(struct rpcrdma_kunit *fx,
-					       const void *data, u32 len,
-					       unsigned int flags)
+					       const void *data, u32 len)
 {
 	/* A test must notice a member that the decoder does not set */
 	memset(&fx->kf_hdr, 0xee, sizeof(fx->kf_hdr));
 	return rpcrdma1_decode_call(rpcrdma_kunit_exact(fx, data, len), len,
-				    flags, &fx->kf_hdr);
+				    &fx->kf_hdr);
 }
 
 /**

@@ -146,8 +146,7 @@ u8 *rpcrdma_kunit_whole(struct rpcrdma_kunit *fx, enum rpcrdma_vector_id id,
 enum rpcrdma_verdict rpcrdma_kunit_decode_lists(struct rpcrdma_kunit *fx,
 						u32 *offset);
 enum rpcrdma_verdict rpcrdma_kunit_decode_call(struct rpcrdma_kunit *fx,
-					       const void *data, u32 len,
-					       unsigned int flags);
+					       const void *data, u32 len);
 enum rpcrdma_verdict rpcrdma_kunit_decode_reply(struct rpcrdma_kunit *fx,
 						const void *data, u32 len);
 enum rpcrdma_verdict rpcrdma_kunit_server2(struct rpcrdma_kunit *fx,

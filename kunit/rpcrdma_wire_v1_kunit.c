@@ -207,7 +207,7 @@ static void rpcrdma_v1_decode_call_vectors(struct kunit *test)
 	const struct rpcrdma_hdr *hdr = &fx->kf_hdr;
 
 	KUNIT_ASSERT_EQ(test, rpcrdma_kunit_decode_call(fx, vec->ve_data,
-							vec->ve_len, 0),
+							vec->ve_len),
 			RPCRDMA_OK);
 	rpcrdma_v1_expect_call(test, hdr, &param->call);
 	KUNIT_EXPECT_EQ(test, hdr->hd_msg_len, param->msg_len);
@@ -219,19 +219,13 @@ static void rpcrdma_v1_decode_call_vectors(struct kunit *test)
 }
 
 /* Covers: V1-DEP-02 V1-DEP-03 G-07 */
-static void rpcrdma_v1_msgp_by_choice(struct kunit *test)
+static void rpcrdma_v1_msgp(struct kunit *test)
 {
 	const struct rpcrdma_vector *vec = &rpcrdma_vectors[RPCRDMA_VEC_MSGP];
 	struct rpcrdma_kunit *fx = test->priv;
 
 	KUNIT_EXPECT_EQ(test, rpcrdma_kunit_decode_call(fx, vec->ve_data,
-							vec->ve_len, 0),
-			RPCRDMA_BAD_PROC);
-	KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_xid, XID);
-
-	KUNIT_EXPECT_EQ(test, rpcrdma_kunit_decode_call(fx, vec->ve_data,
-							vec->ve_len,
-							RPCRDMA1_ACCEPT_MSGP),
+							vec->ve_len),
 			RPCRDMA_OK);
 	KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_proc, RPCRDMA1_MSG);
 	KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_length, 36);
@@ -274,8 +268,8 @@ rpcrdma_v1_offer(struct rpcrdma_kunit *fx,
 	fx->kf_len = len;
 	rpcrdma_kunit_words(fx, (const u32[]) { XID, RPCRDMA_RPC_CALL }, 2);
 	KUNIT_ASSERT_EQ(fx->kf_test,
-			rpcrdma_kunit_decode_call(fx, fx->kf_buf, fx->kf_len,
-						  0), RPCRDMA_OK);
+			rpcrdma_kunit_decode_call(fx, fx->kf_buf, fx->kf_len),
+			RPCRDMA_OK);
 	fx->kf_lists = fx->kf_hdr.hd_lists;
 	return &fx->kf_lists;
 }
@@ -453,7 +447,7 @@ static void rpcrdma_v1_decode_error_vectors(struct kunit *test)
 	if (param->vers == 1)
 		KUNIT_EXPECT_EQ(test,
 				rpcrdma_kunit_decode_call(fx, vec->ve_data,
-							  vec->ve_len, 0),
+							  vec->ve_len),
 				RPCRDMA_DISCARD_ERROR);
 }
 
@@ -483,7 +477,7 @@ static void rpcrdma_v1_truncated_calls(struct kunit *test)
 	for (len = 0; len < vec->ve_len; len++)
 		KUNIT_EXPECT_EQ_MSG(test,
 				    rpcrdma_kunit_decode_call(fx, vec->ve_data,
-							      len, 0),
+							      len),
 				    rpcrdma_v1_truncated_call(param, len),
 				    "%u bytes of %u", len, vec->ve_len);
 }
@@ -558,7 +552,6 @@ static void rpcrdma_v1_expect_nothing(struct kunit *test,
 static void rpcrdma_v1_truncated_in_the_other_role(struct kunit *test)
 {
 	struct rpcrdma_kunit *fx = test->priv;
-	const u32 msgp = RPCRDMA1_ACCEPT_MSGP;
 	const struct rpcrdma_vector *vec;
 	enum rpcrdma_verdict verdict;
 	u32 i, len;
@@ -567,7 +560,7 @@ static void rpcrdma_v1_truncated_in_the_other_role(struct kunit *test)
 		vec = &rpcrdma_vectors[i];
 		for (len = 0; len <= vec->ve_len; len++) {
 			verdict = rpcrdma_kunit_decode_call(fx, vec->ve_data,
-							    len, msgp);
+							    len);
 			KUNIT_EXPECT_EQ(test, verdict == RPCRDMA_DISCARD_SHORT,
 					!fx->kf_hdr.hd_vers || (len < 28 &&
 					fx->kf_hdr.hd_vers == 1 &&
@@ -750,7 +743,7 @@ static void rpcrdma_v1_judges_calls(struct kunit *test)
 	KUNIT_ASSERT_LE(test, param->bytes, sizeof(param->words));
 	rpcrdma_kunit_words(fx, param->words, ARRAY_SIZE(param->words));
 	KUNIT_EXPECT_EQ(test, rpcrdma_kunit_decode_call(fx, fx->kf_buf,
-							param->bytes, 0),
+							param->bytes),
 			param->verdict);
 
 	/* The members that are needed to answer with an error are set */
@@ -1082,7 +1075,7 @@ static void rpcrdma_v1_send_call(struct rpcrdma_kunit *fx,
 		rpcrdma_kunit_word(fx, RPCRDMA_RPC_CALL);
 	}
 	KUNIT_ASSERT_EQ(test, rpcrdma_kunit_decode_call(fx, fx->kf_buf,
-							fx->kf_len, 0),
+							fx->kf_len),
 			RPCRDMA_OK);
 	KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_length, len);
 }
@@ -1176,7 +1169,7 @@ static void rpcrdma_v1_empty_arrays_come_back(struct kunit *test)
 
 	rpcrdma_kunit_words(fx, words, ARRAY_SIZE(words));
 	KUNIT_ASSERT_EQ(test, rpcrdma_kunit_decode_call(fx, fx->kf_buf,
-							fx->kf_len, 0),
+							fx->kf_len),
 			RPCRDMA_OK);
 	KUNIT_EXPECT_EQ(test, rpcrdma1_reply_len(reply.ro_lists), sizeof(buf));
 	KUNIT_EXPECT_EQ(test, rpcrdma1_encode_reply(buf, sizeof(buf), &reply),
@@ -1191,7 +1184,7 @@ static struct kunit_case rpcrdma_wire_v1_cases[] = {
 			 rpcrdma_v1_call_gen_params),
 	KUNIT_CASE_PARAM(rpcrdma_v1_decode_call_vectors,
 			 rpcrdma_v1_call_gen_params),
-	KUNIT_CASE(rpcrdma_v1_msgp_by_choice),
+	KUNIT_CASE(rpcrdma_v1_msgp),
 	KUNIT_CASE(rpcrdma_v1_msgp_in_a_reply),
 	KUNIT_CASE_PARAM(rpcrdma_v1_encode_reply_vectors,
 			 rpcrdma_v1_reply_gen_params),

@@ -14,14 +14,6 @@
 
 struct rpcrdma_conn;
 
-/* Module parameters in seconds, and their maximum. Only the server uses progress_timeout. A
- * change applies to new connections only.
- */
-#define RPCRDMA_KEEPALIVE_MAX	3600u
-extern unsigned int rpcrdma_keepalive_time;
-extern unsigned int rpcrdma_keepalive_timeout;
-extern unsigned int rpcrdma_progress_timeout;
-
 /* Extra time in jiffies for something that is overdue, see rpcrdma_keepalive_is_over() */
 #define RPCRDMA_KEEPALIVE_GRACE	HZ
 

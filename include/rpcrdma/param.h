@@ -6,8 +6,7 @@
 #include <linux/moduleparam.h>
 
 /* rpcrdma_param_range(name, var, min, max) - define a module parameter of type unsigned
- * int. If the variable has a sysctl, too, @min and @max are those of the sysctl. A value out
- * of range is refused, both at run time and when the module is loaded.
+ * int. A value out of range is refused, both at run time and when the module is loaded.
  */
 #define rpcrdma_param_range(name, var, min, max)			\
 	static int var##_set(const char *val,				\

@@ -353,9 +353,6 @@ enum rpcrdma_verdict {
 	RPCRDMA_BIG_GROUP,
 };
 
-/* Flag of rpcrdma1_decode_call(): treat RDMA_MSGP as RDMA_MSG (G-07) */
-#define RPCRDMA1_ACCEPT_MSGP	0x1u
-
 /* Flag of rpcrdma2_decode_reply(): the version is not settled yet, because our CONNPROP has not
  * been answered (G-11)
  */
@@ -472,7 +469,6 @@ u32 rpcrdma1_call_len(const struct rpcrdma_call_out *call);
 int rpcrdma1_encode_call(void *buf, u32 size,
 			 const struct rpcrdma_call_out *call);
 enum rpcrdma_verdict rpcrdma1_decode_call(const void *buf, u32 len,
-					  unsigned int flags,
 					  struct rpcrdma_hdr *hdr);
 u32 rpcrdma1_reply_len(const struct rpcrdma_lists *lists);
 int rpcrdma1_encode_reply(void *buf, u32 size,

@@ -36,7 +36,7 @@
 #include "trace.h"
 #include "xprt_rdma.h"
 
-unsigned int xprt_rdma_rtx_long_max = 262144;
+static unsigned int xprt_rdma_rtx_long_max = 262144;
 rpcrdma_param_range(rdma_rtx_long_max, xprt_rdma_rtx_long_max, 0,
 		    XPRT_RDMA_RTX_MAX);
 MODULE_PARM_DESC(rdma_rtx_long_max,

@@ -44,19 +44,19 @@
 #include "trace.h"
 #include "xprt_rdma.h"
 
-unsigned int xprt_rdma_client_version = RPCRDMA_VERS_2;
+static unsigned int xprt_rdma_client_version = RPCRDMA_VERS_2;
 rpcrdma_param_range(client_version, xprt_rdma_client_version, RPCRDMA_VERS_1,
 		    RPCRDMA_VERS_2);
 MODULE_PARM_DESC(client_version,
 		 "Client: highest version of RPC over RDMA, 1 or 2");
 
-unsigned int xprt_rdma_v2_inline = XPRT_RDMA_DEF_V2_INLINE;
+static unsigned int xprt_rdma_v2_inline = XPRT_RDMA_DEF_V2_INLINE;
 rpcrdma_param_range(rdma_v2_inline, xprt_rdma_v2_inline, RPCRDMA_INLINE_MIN,
 		    RPCRDMA_INLINE_MAX);
 MODULE_PARM_DESC(rdma_v2_inline,
 		 "Client: bytes of the largest inline message in version 2, 1024 to 65536");
 
-unsigned int xprt_rdma_rtx = 1;
+static unsigned int xprt_rdma_rtx = 1;
 rpcrdma_param_range(rdma_rtx, xprt_rdma_rtx, 0, 1);
 MODULE_PARM_DESC(rdma_rtx,
 		 "Client: send long messages in several Sends where the server takes that, 0 or 1");

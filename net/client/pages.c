@@ -38,7 +38,7 @@
 #include "trace.h"
 #include "xprt_rdma.h"
 
-unsigned int xprt_rdma_rtx_gather = 32768;
+static unsigned int xprt_rdma_rtx_gather = 32768;
 rpcrdma_param_range(rdma_rtx_gather, xprt_rdma_rtx_gather, 0,
 		    XPRT_RDMA_RTX_MAX);
 MODULE_PARM_DESC(rdma_rtx_gather,

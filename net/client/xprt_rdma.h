@@ -658,9 +658,6 @@ static inline bool xprt_rdma_rtt_is_news(const struct xprt_rdma *xr,
 }
 
 /* client/negotiate.c */
-extern unsigned int xprt_rdma_client_version;
-extern unsigned int xprt_rdma_v2_inline;
-extern unsigned int xprt_rdma_rtx;
 u32 xprt_rdma_negotiate_size(const struct xprt_rdma *xr, u32 size);
 void xprt_rdma_negotiate_init(struct xprt_rdma *xr);
 u32 xprt_rdma_negotiate_recv_size(const struct xprt_rdma *xr);
@@ -772,14 +769,12 @@ bool xprt_rdma_marshal_retry(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 			     const struct rpcrdma_hdr *hdr);
 
 /* client/group.c */
-extern unsigned int xprt_rdma_rtx_long_max;
 int xprt_rdma_group_plan(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 			 struct xprt_rdma_send *send);
 int xprt_rdma_group_write(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 			  struct xprt_rdma_send *first);
 
 /* client/pages.c */
-extern unsigned int xprt_rdma_rtx_gather;
 u32 xprt_rdma_pages_begin(struct xprt_rdma *xr);
 u32 xprt_rdma_pages_segs(const struct xprt_rdma *xr, const struct xdr_buf *snd);
 int xprt_rdma_pages_alloc(struct xprt_rdma_send *send);

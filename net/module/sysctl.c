@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The sysctls: /proc/sys/sunrpc/rdma_* for the client, /proc/sys/sunrpc/svc_rdma/ for the
- * server. rdma_keepalive_* are for both. Most changes apply only to transports and connections
- * that are made afterwards. Settings that exist in the in-tree module, too, have the same names.
+ * server. These are the settings that the in-tree module has, and the table of paths, which each
+ * network namespace has. All other settings are module parameters. Changes apply only to
+ * transports and connections that are made afterwards.
  */
 #include <linux/slab.h>
 #include <linux/sysctl.h>
 #include <net/net_namespace.h>
 #include <net/netns/generic.h>
 #include <rpcrdma/counters.h>
-#include <rpcrdma/keepalive.h>
 #include <rpcrdma/props.h>
 
 #include "../client/xprt_rdma.h"
@@ -18,21 +18,11 @@
 
 static const unsigned int rpcrdma_inline_min = RPCRDMA_INLINE_MIN;
 static const unsigned int rpcrdma_inline_max = RPCRDMA_INLINE_MAX;
-static const unsigned int rpcrdma_vers_min = RPCRDMA_VERS_1;
-static const unsigned int rpcrdma_vers_max = RPCRDMA_VERS_2;
-static const unsigned int rpcrdma_off;
-static const unsigned int rpcrdma_on = 1;
-static const unsigned int rpcrdma_rtx_max = XPRT_RDMA_RTX_MAX;
 static const unsigned int rpcrdma_slots_min = XPRT_RDMA_MIN_SLOTS;
 static const unsigned int rpcrdma_slots_max = XPRT_RDMA_MAX_SLOTS;
 static const unsigned int rpcrdma_req_size_min = SVC_RDMA_REQ_SIZE_MIN;
 static const unsigned int rpcrdma_requests_min = SVC_RDMA_REQUESTS_MIN;
 static const unsigned int rpcrdma_requests_max = SVC_RDMA_REQUESTS_MAX;
-static const unsigned int rpcrdma_bc_requests_min = 1;
-static const unsigned int rpcrdma_keepalive_off;
-static const unsigned int rpcrdma_keepalive_min = 1;
-static const unsigned int rpcrdma_keepalive_max = RPCRDMA_KEEPALIVE_MAX;
-static const unsigned int rpcrdma_bc_requests_max = SVC_RDMA_BC_REQUESTS_MAX;
 
 /* Type of the table that a handler gets. For kernels in which the table is not const, a shim in
  * include/compat defines this macro.
@@ -100,22 +90,6 @@ static const struct ctl_table rpcrdma_sysctl_client[] = {
 		       rpcrdma_inline_min, rpcrdma_inline_max),
 	RPCRDMA_SYSCTL("rdma_max_inline_write", xprt_rdma_max_inline_write,
 		       rpcrdma_inline_min, rpcrdma_inline_max),
-	RPCRDMA_SYSCTL("rdma_version", xprt_rdma_client_version,
-		       rpcrdma_vers_min, rpcrdma_vers_max),
-	RPCRDMA_SYSCTL("rdma_v2_inline", xprt_rdma_v2_inline,
-		       rpcrdma_inline_min, rpcrdma_inline_max),
-	RPCRDMA_SYSCTL("rdma_rtx", xprt_rdma_rtx, rpcrdma_off, rpcrdma_on),
-	RPCRDMA_SYSCTL("rdma_rtx_long_max", xprt_rdma_rtx_long_max,
-		       rpcrdma_off, rpcrdma_rtx_max),
-	RPCRDMA_SYSCTL("rdma_rtx_write_max", xprt_rdma_rtx_write_max,
-		       rpcrdma_off, rpcrdma_rtx_max),
-	RPCRDMA_SYSCTL("rdma_rtx_gather", xprt_rdma_rtx_gather,
-		       rpcrdma_off, rpcrdma_rtx_max),
-	/* The next two settings apply to client and server. */
-	RPCRDMA_SYSCTL("rdma_keepalive_time", rpcrdma_keepalive_time,
-		       rpcrdma_keepalive_off, rpcrdma_keepalive_max),
-	RPCRDMA_SYSCTL("rdma_keepalive_timeout", rpcrdma_keepalive_timeout,
-		       rpcrdma_keepalive_min, rpcrdma_keepalive_max),
 	RPCRDMA_SYSCTL_END
 };
 
@@ -124,12 +98,6 @@ static const struct ctl_table rpcrdma_sysctl_server[] = {
 		       rpcrdma_requests_min, rpcrdma_requests_max),
 	RPCRDMA_SYSCTL("max_req_size", svc_rdma_max_req_size,
 		       rpcrdma_req_size_min, rpcrdma_inline_max),
-	RPCRDMA_SYSCTL("version", svc_rdma_server_version,
-		       rpcrdma_vers_min, rpcrdma_vers_max),
-	RPCRDMA_SYSCTL("v2_max_req_size", svc_rdma_v2_max_req_size,
-		       rpcrdma_inline_min, rpcrdma_inline_max),
-	RPCRDMA_SYSCTL("max_bc_requests", svc_rdma_max_bc_requests,
-		       rpcrdma_bc_requests_min, rpcrdma_bc_requests_max),
 	RPCRDMA_SYSCTL_STAT("rdma_stat_recv", server_receives),
 	RPCRDMA_SYSCTL_STAT("rdma_stat_read", server_rdma_read_wrs),
 	RPCRDMA_SYSCTL_STAT("rdma_stat_write", server_rdma_write_wrs),

@@ -31,28 +31,13 @@
 #include "svc_rdma.h"
 #include "trace.h"
 
-/* An RNR retry count that means "for ever" (InfiniBand Architecture, 9.7.5.2.8) */
-#define SVC_RDMA_RNR_ENDLESS	7
 /* Maximum number of RDMA Reads in flight; more would not make a connection faster */
 #define SVC_RDMA_ORD_MAX	32u
 
 /* Maximum number of credits of a connection */
 unsigned int svc_rdma_max_requests = 128;
-/* Maximum number of callbacks in flight on a connection */
-unsigned int svc_rdma_max_bc_requests = 16;
 /* Number of bytes in the largest inline message of version 1, in either direction */
 unsigned int svc_rdma_max_req_size = 4096;
-/* If set, the server refuses a client whose connect request asks the server's adapter to repeat a
- * Send for ever while the client has no Receive posted. By default, the server accepts such a
- * client. A client that obeys RFC 8166 3.3.1 has posted a Receive for each Send of the server. If
- * the client has not, the Send makes no progress, and the connection ends after progress_timeout
- * seconds, unless that parameter is 0 (verbs/keepalive.c).
- */
-static bool svc_rdma_refuse_endless_rnr;
-module_param_named(refuse_endless_rnr, svc_rdma_refuse_endless_rnr, bool, 0644);
-MODULE_PARM_DESC(refuse_endless_rnr,
-		 "Server: refuse clients that ask for endless RNR retries");
-
 /* Protects the queues of all listeners. The lock is global because a connection may
  * outlive its listener.
  */
@@ -271,9 +256,6 @@ int svc_rdma_connect_request(struct svc_rdma_listener *sl,
 
 	if (!svc_rdma_family_is_ip(peer))
 		rc = -EAFNOSUPPORT;
-	else if (READ_ONCE(svc_rdma_refuse_endless_rnr) &&
-		 param->rnr_retry_count == SVC_RDMA_RNR_ENDLESS)
-		rc = -EPROTO;
 	else if (READ_ONCE(sl->sl_npending) >= SVC_RDMA_BACKLOG)
 		rc = -EBUSY;
 	else
@@ -302,7 +284,7 @@ static int svc_rdma_conn_size(struct svc_rdma_xprt *sx, u32 requests)
 	int rc;
 
 	rc = rpcrdma_size_server(caps, requests,
-				 READ_ONCE(svc_rdma_max_bc_requests),
+				 SVC_RDMA_BC_REQUESTS,
 				 serv->sv_max_payload, PAGE_SIZE, sizes);
 	if (rc)
 		return rc;

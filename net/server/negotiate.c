@@ -28,13 +28,13 @@
 #include "svc_rdma.h"
 #include "trace.h"
 
-unsigned int svc_rdma_server_version = RPCRDMA_VERS_2;
+static unsigned int svc_rdma_server_version = RPCRDMA_VERS_2;
 rpcrdma_param_range(server_version, svc_rdma_server_version, RPCRDMA_VERS_1,
 		    RPCRDMA_VERS_2);
 MODULE_PARM_DESC(server_version,
 		 "Server: highest version of RPC over RDMA, 1 or 2");
 
-unsigned int svc_rdma_v2_max_req_size = SVC_RDMA_V2_REQ_SIZE;
+static unsigned int svc_rdma_v2_max_req_size = SVC_RDMA_V2_REQ_SIZE;
 rpcrdma_param_range(v2_max_req_size, svc_rdma_v2_max_req_size,
 		    RPCRDMA_INLINE_MIN, RPCRDMA_INLINE_MAX);
 MODULE_PARM_DESC(v2_max_req_size,

@@ -30,12 +30,6 @@
 #include "svc_rdma.h"
 #include "trace.h"
 
-/* Treat RDMA_MSGP as RDMA_MSG instead of refusing it (G-07) */
-static bool svc_rdma_accept_msgp = true;
-module_param_named(accept_msgp, svc_rdma_accept_msgp, bool, 0644);
-MODULE_PARM_DESC(accept_msgp,
-		 "Server: take RDMA_MSGP as RDMA_MSG (else refuse it, as RFC 8166 does)");
-
 /* Length of a message in bytes, for traces; 0 if the message has been given back already */
 static u32 svc_rdma_len(const struct svc_rdma_call *call)
 {
@@ -161,11 +155,8 @@ static void svc_rdma_dispose(struct svc_rdma_call *call,
 
 static enum rpcrdma_verdict svc_rdma_decode_v1(struct svc_rdma_call *call)
 {
-	unsigned int flags = READ_ONCE(svc_rdma_accept_msgp) ?
-			     RPCRDMA1_ACCEPT_MSGP : 0;
-
 	return rpcrdma1_decode_call(rpcrdma_msg_head(call->sc_msg),
-				    rpcrdma_msg_head_room(call->sc_msg), flags,
+				    rpcrdma_msg_head_room(call->sc_msg),
 				    &call->sc_hdr);
 }
 

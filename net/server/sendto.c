@@ -42,14 +42,6 @@ struct svc_rdma_answer {
 	struct rpcrdma_layout		an_layout;
 };
 
-/* If set, a Reply of version 1 that fits inline is sent inline even if a Reply chunk was offered.
- * In version 2, such a Reply is always sent inline (G-02).
- */
-static bool svc_rdma_reply_short;
-module_param_named(reply_short, svc_rdma_reply_short, bool, 0644);
-MODULE_PARM_DESC(reply_short,
-		 "Server: reply inline when that fits, though a Reply chunk is offered");
-
 /* Encode the Reply and add its RDMA Writes. Returns the number of bytes to send (in a group, with
  * the first Send), or a negative errno.
  */
@@ -157,8 +149,7 @@ static int svc_rdma_reply_plan(struct svc_rdma_send *send,
 {
 	const struct rpcrdma_lists *lists = &call->sc_hdr.hd_lists;
 	struct rpcrdma_limits limits = svc_rdma_send_sx(send)->sx_conn.cn_limits;
-	bool spare = rpcrdma_vers_spares_reply_chunk(call->sc_vers) ||
-		     READ_ONCE(svc_rdma_reply_short);
+	bool spare = rpcrdma_vers_spares_reply_chunk(call->sc_vers);
 
 	if (unlikely(call->sc_replies))
 		return svc_rdma_reply_plan_group(send, call, answer);

@@ -32,7 +32,9 @@
 #define SVC_RDMA_REQUESTS_MAX		4096u
 #define SVC_RDMA_REQ_SIZE_MIN		4096u
 #define SVC_RDMA_REQ_SIZE_MAX		RPCRDMA_INLINE_MAX
-#define SVC_RDMA_BC_REQUESTS_MAX	128u
+
+/* Maximum number of callbacks in flight on a connection */
+#define SVC_RDMA_BC_REQUESTS		16u
 
 /* Maximum number of connect requests that wait in the CM core. It is also the maximum number of
  * connections that wait in a listener's queue to be accepted.
@@ -51,10 +53,7 @@
 #define SVC_RDMA_V2_RECV_MIN		4096u
 
 extern unsigned int svc_rdma_max_requests;
-extern unsigned int svc_rdma_max_bc_requests;
 extern unsigned int svc_rdma_max_req_size;
-extern unsigned int svc_rdma_server_version;
-extern unsigned int svc_rdma_v2_max_req_size;
 
 int svc_rdma_init(void);
 void svc_rdma_exit(void);

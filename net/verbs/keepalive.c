@@ -46,18 +46,24 @@
 
 #include "trace.h"
 
-unsigned int rpcrdma_keepalive_time = 10;
+/* Maximum of the module parameters below, which are in seconds. Only the server uses
+ * progress_timeout.
+ */
+#define RPCRDMA_KEEPALIVE_MAX	3600u
+
+static unsigned int rpcrdma_keepalive_time = 10;
 rpcrdma_param_range(keepalive_time, rpcrdma_keepalive_time, 0,
 		    RPCRDMA_KEEPALIVE_MAX);
 MODULE_PARM_DESC(keepalive_time,
 		 "Both sides: seconds of silence before the peer is probed, 0: never");
-unsigned int rpcrdma_keepalive_timeout = 10;
+
+static unsigned int rpcrdma_keepalive_timeout = 10;
 rpcrdma_param_range(keepalive_timeout, rpcrdma_keepalive_timeout, 1,
 		    RPCRDMA_KEEPALIVE_MAX);
 MODULE_PARM_DESC(keepalive_timeout,
 		 "Both sides: seconds in which a probe has to succeed");
 
-unsigned int rpcrdma_progress_timeout = 20;
+static unsigned int rpcrdma_progress_timeout = 20;
 rpcrdma_param_range(progress_timeout, rpcrdma_progress_timeout, 0,
 		    RPCRDMA_KEEPALIVE_MAX);
 MODULE_PARM_DESC(progress_timeout,

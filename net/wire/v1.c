@@ -5,8 +5,7 @@
  * This file decides what a version 1 message may look like when it is sent and when it is
  * received. wire/lists.c handles fixed words, segments and chunk lists, and wire/form.c has the
  * rules that all versions share. Of an RPC message, only the first two words are read (XID and
- * direction). This file keeps no state: a verdict depends only on the message and on the flag
- * %RPCRDMA1_ACCEPT_MSGP.
+ * direction). This file keeps no state: a verdict depends only on the message.
  *
  * The verdict of a decoder says why it refuses a message. The encoders of Calls and Replies return
  * -EINVAL if their arguments describe a message that breaks a rule of wire/form.c. That is a bug on
@@ -194,9 +193,8 @@ rpcrdma1_judge_call(const struct rpcrdma_hdr *hdr)
  * rpcrdma1_decode_call - parse a message received by a responder
  * @buf: the message
  * @len: length of the message in bytes, from the Receive completion
- * @flags: %RPCRDMA1_ACCEPT_MSGP or 0
  * @hdr: OUT: the header, as far as it could be parsed; points into @buf. hd_proc of an
- *	accepted RDMA_MSGP is RDMA_MSG. Unless the message was too short, @hd_xid and
+ *	RDMA_MSGP is RDMA_MSG (G-07). Unless the message was too short, @hd_xid and
  *	@hd_vers are valid, so that an error can be sent
  *
  * rpcrdma_lists_check_call() decides whether the chunks add up to a stream. If the RPC message is
@@ -209,7 +207,6 @@ rpcrdma1_judge_call(const struct rpcrdma_hdr *hdr)
  * See RFC 8166 4.5, 4.6; G-01, G-07, G-09, G-10, G-26.
  */
 enum rpcrdma_verdict rpcrdma1_decode_call(const void *buf, u32 len,
-					  unsigned int flags,
 					  struct rpcrdma_hdr *hdr)
 {
 	struct rpcrdma_xdr_in in = { .xi_pos = buf, .xi_left = len };
@@ -228,8 +225,7 @@ enum rpcrdma_verdict rpcrdma1_decode_call(const void *buf, u32 len,
 		return RPCRDMA_DISCARD_DONE;
 	if (len < RPCRDMA1_HDR_MIN)
 		return RPCRDMA_DISCARD_SHORT;
-	if (hdr->hd_proc > RPCRDMA1_MSGP ||
-	    (hdr->hd_proc == RPCRDMA1_MSGP && !(flags & RPCRDMA1_ACCEPT_MSGP)))
+	if (hdr->hd_proc > RPCRDMA1_MSGP)
 		return RPCRDMA_BAD_PROC;
 
 	verdict = rpcrdma1_decode_body(buf, len, hdr);

@@ -26,7 +26,7 @@
 LOAD=/dev/shm/load
 MNT3=/mnt3
 RTT_MS=20
-CLIENT=/proc/sys/sunrpc
+PARAMS=/sys/module/rpcrdma/parameters
 DEBUG=/sys/kernel/debug/rpcrdma
 TRACING=/sys/kernel/tracing
 # The largest value of rdma_rtx_write_max, with which no item is too large for a group
@@ -49,9 +49,9 @@ bench_provider_up() {
 # Load the module. Set the highest version of the protocol at both ends, and the settings of the extension.
 bench_module_load() {
 	module_load
-	tune "$HIGHEST" /proc/sys/sunrpc/rdma_version
-	tune "$HIGHEST" /proc/sys/sunrpc/svc_rdma/version
-	tune "$RTX" $CLIENT/rdma_rtx
+	tune "$HIGHEST" /sys/module/rpcrdma/parameters/client_version
+	tune "$HIGHEST" /sys/module/rpcrdma/parameters/server_version
+	tune "$RTX" $PARAMS/rdma_rtx
 	[ -z "$RTX_PAGES" ] || tune "$RTX_PAGES" /sys/module/rpcrdma/parameters/rtx_pages
 }
 
@@ -206,7 +206,7 @@ bench_main() {
 # credits
 rtx_mount() {
 	! mounted $MNT || nfs_umount $MNT
-	tune "$1" $CLIENT/rdma_rtx_write_max
+	tune "$1" $PARAMS/rdma_rtx_write_max
 	until_true 30 one_client_less || die "the connection stays: $(ls $DEBUG/client)"
 	bench_mount 4.2 $MNT
 	load write 1048576 1 8 1 >/dev/null

@@ -223,14 +223,13 @@ static u32 fuzz_lists_begin(const u8 *msg, u32 len)
 void fuzz_v1_call(const u8 *data, size_t size)
 {
 	struct fuzz_in in = fuzz_choices(data, &size);
-	unsigned int flags = fuzz_u8(&in) & RPCRDMA1_ACCEPT_MSGP;
 	static struct rpcrdma_hdr hdr;
 	enum rpcrdma_verdict verdict;
 	u8 *msg = fuzz_exact(data, size);
 	u32 begin = fuzz_lists_begin(msg, size);
 
 	memset(&hdr, 0xa5, sizeof(hdr));
-	verdict = rpcrdma1_decode_call(msg, size, flags, &hdr);
+	verdict = rpcrdma1_decode_call(msg, size, &hdr);
 	fuzz_hdr_check(&hdr, msg, size, begin, fuzz_u8(&in));
 
 	/* A message shorter than the header of a Call gets no ERR_CHUNK (G-10). */
@@ -239,7 +238,6 @@ void fuzz_v1_call(const u8 *data, size_t size)
 	if (verdict == RPCRDMA_OK || verdict == RPCRDMA_BACKWARD_REPLY) {
 		CHECK(size >= RPCRDMA1_HDR_MIN);
 		CHECK(hdr.hd_vers == RPCRDMA_VERS_1);
-		CHECK(begin == RPCRDMA_FIXED_LEN || flags);
 		if (hdr.hd_proc == RPCRDMA1_NOMSG) {
 			CHECK(hdr.hd_lists.ls_call.ck_length >= FUZZ_RPC_LEN);
 			CHECK(!hdr.hd_msg_len);
@@ -296,7 +294,7 @@ void fuzz_v1_trip(const u8 *data, size_t size)
 
 	msg = fuzz_msg_make(buf, len, out->ko_xid, out->ko_proc,
 			    RPCRDMA_RPC_CALL);
-	verdict = rpcrdma1_decode_call(msg.fm_data, msg.fm_len, 0, &hdr);
+	verdict = rpcrdma1_decode_call(msg.fm_data, msg.fm_len, &hdr);
 	fuzz_hdr_check(&hdr, msg.fm_data, msg.fm_len, RPCRDMA_FIXED_LEN,
 		       fuzz_u32(&in));
 	if (!fuzz_call_acceptable(out)) {
@@ -489,7 +487,7 @@ void fuzz_v1_error(const u8 *data, size_t size)
 	CHECK(hdr.hd_err == (chunk ? RPCRDMA1_ERR_CHUNK : RPCRDMA1_ERR_VERS));
 	CHECK(chunk || (hdr.hd_vers_low == low && hdr.hd_vers_high == high));
 	/* A responder drops errors, whatever their version is (V1-ERR-23). */
-	CHECK(rpcrdma1_decode_call(buf, len, 0, &hdr) == RPCRDMA_DISCARD_ERROR);
+	CHECK(rpcrdma1_decode_call(buf, len, &hdr) == RPCRDMA_DISCARD_ERROR);
 out_free:
 	free(buf);
 }

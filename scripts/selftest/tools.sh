@@ -343,10 +343,10 @@ test_report() {
 	nfs_mount "$root/mnt" rdma 4.2
 	file "sys/kernel/debug/rpcrdma/client/192.0.2.9:20049-1" "credits_owed 7"
 	file sys/module/rpcrdma/parameters/first_receives 3
-	file proc/sys/sunrpc/rdma_version 2
+	file proc/sys/sunrpc/rdma_slot_table_entries 128
 	says "" client --report "server:/exp $root/mnt nfs proto=rdma,_netdev"
 	for text in 'Nothing is wrong.' "$(uname -r)" 'link mlx5_0/1' 'rpcrdma: a message' 'server_wrong_kernel 0' 'credits_owed 7' \
-		'xprt:	rdma 0 0' 'rdma 20049' 'first_receives:3' 'rdma_version:2'; do
+		'xprt:	rdma 0 0' 'rdma 20049' 'first_receives:3' 'rdma_slot_table_entries:128'; do
 		grep -qF "$text" "$tmp/out" || fail "the report lacks $text"
 	done
 }

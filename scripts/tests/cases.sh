@@ -8,8 +8,8 @@ CHECK=$TOP/scripts/tests/peers/nfscheck.py
 # highest <version>: set the highest version of the protocol for the client and the server of this guest; no effect
 # on the in-tree module
 highest() {
-	tune "$1" /proc/sys/sunrpc/rdma_version
-	tune "$1" /proc/sys/sunrpc/svc_rdma/version
+	tune "$1" /sys/module/rpcrdma/parameters/client_version
+	tune "$1" /sys/module/rpcrdma/parameters/server_version
 }
 
 # without_targets <command...>: run the command while the server makes Receives without targets (the pages of a

@@ -262,7 +262,7 @@ case_killed() { killed; }
 keepalive() {
 	local end
 	for end in $(ours_here); do
-		at "$end" bash -c "echo $1 >/proc/sys/sunrpc/rdma_keepalive_time; echo $2 >/proc/sys/sunrpc/rdma_keepalive_timeout"
+		at "$end" bash -c "echo $1 >/sys/module/rpcrdma/parameters/keepalive_time; echo $2 >/sys/module/rpcrdma/parameters/keepalive_timeout"
 	done
 }
 
@@ -411,8 +411,8 @@ killed_gathered() {
 	# Each Receive of 4 pages has 3 pages that take data (targets, see rtx.rst). siw's Sends have enough
 	# SGEs for 3 pages that are not adjacent.
 	on_server bash -c "echo 4 >$param"
-	echo 65536 >/proc/sys/sunrpc/rdma_rtx_write_max
-	echo 8192 >/proc/sys/sunrpc/rdma_rtx_gather
+	echo 65536 >/sys/module/rpcrdma/parameters/rdma_rtx_write_max
+	echo 8192 >/sys/module/rpcrdma/parameters/rdma_rtx_gather
 	nfs_mount 4.2
 	sends=$(counter client_calls_gathered)
 	writers_of w
@@ -437,8 +437,8 @@ killed_gathered() {
 	only_byte w
 	umount -l $MNT || true
 	on_server bash -c "echo $was >$param"
-	echo 32768 >/proc/sys/sunrpc/rdma_rtx_gather
-	echo 0 >/proc/sys/sunrpc/rdma_rtx_write_max
+	echo 32768 >/sys/module/rpcrdma/parameters/rdma_rtx_gather
+	echo 0 >/sys/module/rpcrdma/parameters/rdma_rtx_write_max
 	with_mount 4.2 checked small
 	highest "$(version_here)"
 	on_server highest "$(version_here)"
@@ -472,8 +472,8 @@ late_completions_end() {
 	starve_off
 	echo 0 >$DEBUG/device_max_qp_wr
 	echo 0 >$DEBUG/device_max_mr_pages
-	echo 10 >/proc/sys/sunrpc/rdma_keepalive_time
-	echo 1 >/proc/sys/sunrpc/rdma_rtx
+	echo 10 >/sys/module/rpcrdma/parameters/keepalive_time
+	echo 1 >/sys/module/rpcrdma/parameters/rdma_rtx
 	netem || true
 	thaw || true
 	umount -f $MNT || true
@@ -495,8 +495,8 @@ case_late-completions() {
 	on_server ice_up
 	netem delay 50ms || skip "this kernel has no netem"
 	trap late_completions_end EXIT
-	echo 0 >/proc/sys/sunrpc/rdma_keepalive_time
-	echo 0 >/proc/sys/sunrpc/rdma_rtx
+	echo 0 >/sys/module/rpcrdma/parameters/keepalive_time
+	echo 0 >/sys/module/rpcrdma/parameters/rdma_rtx
 	# A WRITE of eight regions takes 17 entries of the send queue until its Send has completed.
 	# The queue has 126 entries, of which 16 are kept for answers to callbacks. So the seventh
 	# WRITE waits for entries.

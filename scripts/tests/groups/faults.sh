@@ -12,7 +12,7 @@
 # ROUNDS is how often the device is removed, 4 by default.
 CASE_LIMIT=$((340 + 20 * ${ROUNDS:-4}))
 
-RTX=/proc/sys/sunrpc/rdma_rtx
+RTX=/sys/module/rpcrdma/parameters/rdma_rtx
 # Undo what the previous case may have left: no device, another setting, failing allocations, another version.
 before_case() {
 	[ -e /sys/class/infiniband/lab0 ] || device_add
@@ -285,8 +285,8 @@ case_reconnect-late() {
 # keepalive <time> <timeout>: set keepalive_time and keepalive_timeout, in seconds, at both ends, for new connections
 keepalive() {
 	[ "$MODULE" = ours ] || skip "the in-tree module has no keepalive"
-	echo "$1" >/proc/sys/sunrpc/rdma_keepalive_time
-	echo "$2" >/proc/sys/sunrpc/rdma_keepalive_timeout
+	echo "$1" >/sys/module/rpcrdma/parameters/keepalive_time
+	echo "$2" >/sys/module/rpcrdma/parameters/keepalive_timeout
 }
 
 # probed <seconds>: print how many keepalive probes are sent in that time
@@ -512,8 +512,8 @@ case_starved-second() {
 
 # largest <bytes>: set the inline size of version 2 at both ends, for new connections
 largest() {
-	tune "$1" /proc/sys/sunrpc/rdma_v2_inline
-	tune "$1" /proc/sys/sunrpc/svc_rdma/v2_max_req_size
+	tune "$1" /sys/module/rpcrdma/parameters/rdma_v2_inline
+	tune "$1" /sys/module/rpcrdma/parameters/v2_max_req_size
 }
 
 # mount_in_pieces <client|server> <pattern>: mount while all allocations of 8 pages or more with a

@@ -9,7 +9,7 @@
 . "$TOP/scripts/tests/cases.sh"
 . "$TOP/scripts/tests/broken.sh"
 KNOBS=/sys/kernel/debug/rpcrdma
-CLIENT=/proc/sys/sunrpc
+PARAMS=/sys/module/rpcrdma/parameters
 GPU=/sys/module/rpcrdma_gpu/parameters
 
 gpu_loaded() { [ -e $GPU ]; }
@@ -17,8 +17,8 @@ gpu_load() { gpu_loaded || insmod /lab/gpu/rpcrdma_gpu.ko "$@"; }
 
 before_case() {
 	highest 2
-	echo 1 >$CLIENT/rdma_rtx
-	echo 0 >$CLIENT/rdma_rtx_gather
+	echo 1 >$PARAMS/rdma_rtx
+	echo 0 >$PARAMS/rdma_rtx_gather
 	[[ $KERNEL == debian* ]] || echo 15 >$KNOBS/server_max_reads
 	[[ $KERNEL == debian* ]] || echo 16 >$KNOBS/server_max_writes
 	gpu_load || die "the module rpcrdma_gpu does not load"
@@ -83,7 +83,7 @@ case_gpu-v42() { sound 4.2 moves; }
 # the GPU must be in a chunk nevertheless.
 # Covers: G-44
 case_gpu-gather() {
-	echo 1 >$CLIENT/rdma_rtx_gather
+	echo 1 >$PARAMS/rdma_rtx_gather
 	sound 4.2 moves
 }
 

@@ -18,8 +18,8 @@ group() {
 	alone_up
 	# Set the largest size of a WRITE that is sent as a group. By default the client computes it
 	# from the measured round-trip time, which a slow Python program makes too long here.
-	tune 65536 /proc/sys/sunrpc/rdma_rtx_write_max
+	tune 65536 /sys/module/rpcrdma/parameters/rdma_rtx_write_max
 	run_all_cases
-	tune 0 /proc/sys/sunrpc/rdma_rtx_write_max
+	tune 0 /sys/module/rpcrdma/parameters/rdma_rtx_write_max
 	group_end
 }

@@ -10,7 +10,7 @@
 # Foreign: debian-arm64-16k debian-ppc64el-64k
 # Limit: 2400
 . "$TOP/scripts/tests/cases.sh"
-CLIENT=/proc/sys/sunrpc
+PARAMS=/sys/module/rpcrdma/parameters
 export ON_SERVER_LIMIT=600
 
 # between <version of the protocol> <command...>: run the command with this version as the highest
@@ -36,12 +36,12 @@ case_mixed2-delegation() { between 2 delegation 4.2 remote_writer; }
 # (rdma_rtx_gather).
 case_mixed2-placed() {
 	local gather
-	gather=$(<$CLIENT/rdma_rtx_gather)
-	echo 0 >$CLIENT/rdma_rtx_gather
+	gather=$(<$PARAMS/rdma_rtx_gather)
+	echo 0 >$PARAMS/rdma_rtx_gather
 	SCALE=0.3 between 2 counted client_calls_placed 10 $ANY counted client_calls_gathered 0 0 with_mount 3 checked data direct
-	echo 8192 >$CLIENT/rdma_rtx_gather
+	echo 8192 >$PARAMS/rdma_rtx_gather
 	SCALE=0.3 between 2 counted client_calls_gathered 10 $ANY with_mount 3 checked data direct
-	echo "$gather" >$CLIENT/rdma_rtx_gather
+	echo "$gather" >$PARAMS/rdma_rtx_gather
 }
 
 # back <version of NFS> <file>: in the server's guest, mount the export of the client's guest, and

@@ -71,7 +71,7 @@ case_reload() {
 	local i
 	for i in 1 2; do
 		module_load
-		[ "$MODULE" != ours ] || [ "$(cat /proc/sys/sunrpc/rdma_version) $(cat /proc/sys/sunrpc/svc_rdma/version)" = "2 2" ] ||
+		[ "$MODULE" != ours ] || [ "$(cat /sys/module/rpcrdma/parameters/client_version) $(cat /sys/module/rpcrdma/parameters/server_version)" = "2 2" ] ||
 			die "not version 2 by default"
 		server_up
 		nfs_mount 4.2

@@ -11,7 +11,7 @@
 # Second: none
 . "$TOP/scripts/tests/cases.sh"
 KNOBS=/sys/kernel/debug/rpcrdma
-CLIENT=/proc/sys/sunrpc
+PARAMS=/sys/module/rpcrdma/parameters
 HELD=/sys/module/rpcrdma_p2p/parameters/held
 
 # Ranges in the notation of p2p.py: LENGTH, or LENGTH@OFFSET. If the pages were ordinary ones, the
@@ -25,8 +25,8 @@ MIXED=(8192@0:1-2 8192@0:0-1 4097@0:0-1 16384@1000:0-4 65536@0:0-15 65536@0:1-16
 
 before_case() {
 	highest 2
-	echo 1 >$CLIENT/rdma_rtx
-	echo 0 >$CLIENT/rdma_rtx_gather
+	echo 1 >$PARAMS/rdma_rtx
+	echo 0 >$PARAMS/rdma_rtx_gather
 	tune 0 $KNOBS/device_max_mr_pages
 }
 
@@ -97,7 +97,7 @@ case_p2p-v42() {
 # Covers: G-44
 case_p2p-gather() {
 	p2p_begin
-	echo 1 >$CLIENT/rdma_rtx_gather
+	echo 1 >$PARAMS/rdma_rtx_gather
 	with_mount 4.2 refusing
 }
 

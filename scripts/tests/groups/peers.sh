@@ -76,7 +76,7 @@ RTT_MS=400
 # that the mount makes one connection, and that the in-tree server refuses version 2 if the client asks for it.
 mount_time() {
 	local connects fallbacks begun
-	echo "$1" >/proc/sys/sunrpc/rdma_version
+	echo "$1" >/sys/module/rpcrdma/parameters/client_version
 	connects=$(counter client_connects)
 	fallbacks=$(counter client_fallbacks)
 	begun=$(date +%s%3N)
@@ -113,7 +113,7 @@ case_mount-cost() {
 	[ "$KERNEL" != 6.12 ] || skip "emulated and with checkers, a mount computes for longer than a round trip"
 	modprobe -q sch_netem || true
 	tc qdisc add dev eth0 root netem delay ${RTT_MS}ms limit 100000 || skip "this kernel has no netem"
-	trap 'tc qdisc del dev eth0 root; echo 2 >/proc/sys/sunrpc/rdma_version' EXIT
+	trap 'tc qdisc del dev eth0 root; echo 2 >/sys/module/rpcrdma/parameters/client_version' EXIT
 	mount_cost 4.2
 	mount_cost 3
 }

@@ -9,7 +9,7 @@
 # Cases: 6.12/rxe rtx-around
 . "$TOP/scripts/tests/groups/rtx.sh"
 . "$TOP/scripts/tests/broken.sh"
-PARAMS=/sys/module/rpcrdma/parameters
+SERVE=/proc/sys/sunrpc/svc_rdma
 LIST=$TOP/scripts/tests/peers/shortlist.py
 NUMBERS=(4096 28672 65536 131072 1048576)
 
@@ -18,9 +18,9 @@ before_case() {
 	highest 2
 	starve_off
 	inline_of 16384
-	echo 1 >$CLIENT/rdma_rtx
-	echo 262144 >$CLIENT/rdma_rtx_long_max
-	echo 65536 >$CLIENT/rdma_rtx_write_max
+	echo 1 >$PARAMS/rdma_rtx
+	echo 262144 >$PARAMS/rdma_rtx_long_max
+	echo 65536 >$PARAMS/rdma_rtx_write_max
 	echo 128 >$SERVE/max_requests
 	tune 0 $DEBUG/device_max_qp_wr
 	server_says 64 16 0
@@ -56,8 +56,8 @@ if_used() {
 # data of WRITEs must, may or must not be placed. "Must" means at least once. Check this.
 list_with() {
 	local calls=may replies=may placed=no
-	echo "$1" >$CLIENT/rdma_v2_inline
-	echo "$2" >$SERVE/v2_max_req_size
+	echo "$1" >$PARAMS/rdma_v2_inline
+	echo "$2" >$PARAMS/v2_max_req_size
 	server_says "$4" "$5" "$6"
 	[ "$4" -lt 64 ] || calls=yes
 	[ "$4" -lt 2 ] || [ "$6" = 0 ] || placed=yes
@@ -109,13 +109,13 @@ case_rtx-words-absent() {
 		nothing_of_it 3
 		nothing_of_it 4.2
 		server_says 64 16 $pages
-		echo 0 >$CLIENT/rdma_rtx
+		echo 0 >$PARAMS/rdma_rtx
 		nothing_of_it 4.1
-		echo 1 >$CLIENT/rdma_rtx
-		echo 1 >$CLIENT/rdma_version
+		echo 1 >$PARAMS/rdma_rtx
+		echo 1 >$PARAMS/client_version
 		nothing_of_it 3
-		echo 2 >$CLIENT/rdma_version
-		echo 1 >$SERVE/version
+		echo 2 >$PARAMS/client_version
+		echo 1 >$PARAMS/server_version
 		nothing_of_it 4.2
 		highest 2
 	done
@@ -129,13 +129,13 @@ case_rtx-around() {
 	local pages
 	for pages in 0 2 4 8; do
 		server_says 64 16 $pages
-		echo 131072 >$CLIENT/rdma_rtx_write_max
+		echo 131072 >$PARAMS/rdma_rtx_write_max
 		if_used "$([ $pages = 0 ] && echo no || echo yes)" client_calls_placed \
 			counted client_calls_group 1 $ANY sound 3 around
 		sound 4.2 around
 	done
 	# Now let WRITEs of any size be sent in groups.
-	echo 1048576 >$CLIENT/rdma_rtx_write_max
+	echo 1048576 >$PARAMS/rdma_rtx_write_max
 	counted client_calls_placed 1 $ANY sound 4.1 around
 }
 
@@ -190,7 +190,7 @@ case_rtx-starved() {
 	[ -d /sys/kernel/debug/failslab ] || skip "this kernel has no CONFIG_FAILSLAB"
 	# Sends that fill Receives of 8 pages need larger buffers than Sends have at first.
 	server_says 64 16 8
-	echo 131072 >$CLIENT/rdma_rtx_write_max
+	echo 131072 >$PARAMS/rdma_rtx_write_max
 	trap starve_off EXIT
 	nfs_mount 4.2
 	starve 100 '^xprt_rdma_group_plan$'
@@ -243,7 +243,7 @@ starved_listing() {
 # Tries: RTX-86
 case_rtx-broken() {
 	server_says 64 16 4
-	echo 131072 >$CLIENT/rdma_rtx_write_max
+	echo 131072 >$PARAMS/rdma_rtx_write_max
 	FIO_SECONDS=20 counted client_calls_placed 100 $ANY counted groups_broken 0 0 fio_broken 2
 }
 

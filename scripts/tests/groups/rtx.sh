@@ -6,24 +6,23 @@
 # Limit: 1800
 # Foreign: all
 . "$TOP/scripts/tests/cases.sh"
-CLIENT=/proc/sys/sunrpc
-SERVE=/proc/sys/sunrpc/svc_rdma
+PARAMS=/sys/module/rpcrdma/parameters
 
 # Reset the settings that an earlier case may have changed.
 before_case() {
 	highest 2
 	inline_of 16384
-	echo 1 >$CLIENT/rdma_rtx
-	echo 262144 >$CLIENT/rdma_rtx_long_max
-	echo 65536 >$CLIENT/rdma_rtx_write_max
-	echo 0 >$CLIENT/rdma_rtx_gather
+	echo 1 >$PARAMS/rdma_rtx
+	echo 262144 >$PARAMS/rdma_rtx_long_max
+	echo 65536 >$PARAMS/rdma_rtx_write_max
+	echo 0 >$PARAMS/rdma_rtx_gather
 	echo 0 >$PAGES
 }
 
 # inline_of <bytes>: set the inline size at both ends, for new connections
 inline_of() {
-	echo "$1" >$CLIENT/rdma_v2_inline
-	echo "$1" >$SERVE/v2_max_req_size
+	echo "$1" >$PARAMS/rdma_v2_inline
+	echo "$1" >$PARAMS/v2_max_req_size
 }
 
 # sound <version of NFS> <command...>: run with_mount, and check that a connection of version 2 was made, and that there
@@ -138,7 +137,7 @@ case_rtx-placed-by-client() {
 	read -ra all <<<"$(pages_here 2 4 8)"
 	for pages in "${all[@]}"; do
 		echo $pages >$PAGES
-		echo 131072 >$CLIENT/rdma_rtx_write_max
+		echo 131072 >$PARAMS/rdma_rtx_write_max
 		sound 3 placed $pages
 		counted client_calls_placed 1 $ANY sound 4.2 sizes
 	done
@@ -147,7 +146,7 @@ case_rtx-placed-by-client() {
 	# If rdma_rtx_write_max is 0, the client computes the length up to which items are placed
 	# from the round-trip time.
 	inline_of 16384
-	echo 0 >$CLIENT/rdma_rtx_write_max
+	echo 0 >$PARAMS/rdma_rtx_write_max
 	counted client_calls_placed 1 $ANY sound 4.2 placed_any
 }
 
@@ -211,8 +210,8 @@ from_64k() {
 case_rtx-gathered() {
 	targets_exist || skip "pages are larger than targets, so no data are placed"
 	local pages all
-	echo 131072 >$CLIENT/rdma_rtx_write_max
-	echo 8192 >$CLIENT/rdma_rtx_gather
+	echo 131072 >$PARAMS/rdma_rtx_write_max
+	echo 8192 >$PARAMS/rdma_rtx_gather
 	read -ra all <<<"$(pages_here 2 8)"
 	for pages in "${all[@]}"; do
 		echo $pages >$PAGES
@@ -222,7 +221,7 @@ case_rtx-gathered() {
 	inline_of 1024
 	counted client_calls_gathered 1 $ANY sound 4.2 sizes
 	inline_of 16384
-	echo 65536 >$CLIENT/rdma_rtx_gather
+	echo 65536 >$PARAMS/rdma_rtx_gather
 	# With 2 pages in a Receive, a Send has one page of data, for which siw has enough SGEs.
 	[ "$PROVIDER" != siw ] || echo 2 >$PAGES
 	sound 3 from_64k
@@ -339,14 +338,14 @@ single() {
 # nothing of the extension is used.
 # Covers: RTX-31 RTX-32 RTX-103
 case_rtx-off() {
-	echo 0 >$CLIENT/rdma_rtx
+	echo 0 >$PARAMS/rdma_rtx
 	counted client_calls_group 0 0 counted client_replies_group 0 0 counted groups_received 0 0 sound 3 plain
-	echo 1 >$CLIENT/rdma_rtx
-	echo 1 >$CLIENT/rdma_rtx_write_max
-	echo 0 >$CLIENT/rdma_rtx_long_max
+	echo 1 >$PARAMS/rdma_rtx
+	echo 1 >$PARAMS/rdma_rtx_write_max
+	echo 0 >$PARAMS/rdma_rtx_long_max
 	single
 	before_case
-	echo 1 >$CLIENT/rdma_version
+	echo 1 >$PARAMS/client_version
 	counted client_calls_group 0 0 counted client_replies_group 0 0 counted groups_received 0 0 with_mount 3 plain
 }
 

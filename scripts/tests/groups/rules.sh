@@ -117,7 +117,7 @@ moves_whole() {
 	rm $MNT/whole
 }
 
-RTX=/proc/sys/sunrpc/rdma_rtx
+RTX=/sys/module/rpcrdma/parameters/rdma_rtx
 small_regions_end() {
 	echo 0 >$DEBUG/device_max_mr_pages
 	echo 1 >$RTX
@@ -208,7 +208,7 @@ failed_invalidation_end() {
 	echo 0 >$DEBUG/client_lose_fence
 	echo 0 >$DEBUG/device_max_mr_pages
 	echo Y >/sys/module/rpcrdma/parameters/remote_invalidation
-	echo 1 >/proc/sys/sunrpc/rdma_rtx
+	echo 1 >/sys/module/rpcrdma/parameters/rdma_rtx
 	highest 1
 }
 
@@ -222,7 +222,7 @@ case_failed-invalidation() {
 	[ "$MODULE" = ours ] || skip "the in-tree module has no such setting"
 	knobs
 	trap failed_invalidation_end EXIT
-	echo 0 >/proc/sys/sunrpc/rdma_rtx
+	echo 0 >/sys/module/rpcrdma/parameters/rdma_rtx
 	echo N >/sys/module/rpcrdma/parameters/remote_invalidation
 	head -c 32768 /dev/urandom >/tmp/invalidated
 	while read -r v pages which lost; do
@@ -339,11 +339,11 @@ only_regions_held() {
 window_is_wide() { crowd && [ "$(field credits_granted "$(echo $DEBUG/client/*)")" -ge 20 ]; }
 
 # Turn the keepalive on again, because an earlier case may have turned it off.
-before_case() { [ "$MODULE" != ours ] || echo 10 >/proc/sys/sunrpc/rdma_keepalive_time; }
+before_case() { [ "$MODULE" != ours ] || echo 10 >/sys/module/rpcrdma/parameters/keepalive_time; }
 
 # no_probes: turn the keepalive off. It looks for completions from time to time, so it could hide
 # that no other code does.
-no_probes() { echo 0 >/proc/sys/sunrpc/rdma_keepalive_time; }
+no_probes() { echo 0 >/sys/module/rpcrdma/parameters/keepalive_time; }
 
 # The client itself invalidates the region of a READ or a WRITE, and nothing else is sent meanwhile.
 # The RPC must end, although no further message arrives. If it did not end, it would time out, and
@@ -461,22 +461,15 @@ case_settings() {
 	./rdma_slot_table_entries 128 2 16384
 	./rdma_max_inline_read 4096 1024 65536
 	./rdma_max_inline_write 4096 1024 65536
-	./rdma_version - 1 2
-	./rdma_v2_inline 16384 1024 65536
-	./rdma_rtx - 0 1
-	./rdma_rtx_long_max 262144 0 1052672
-	./rdma_rtx_write_max 0 0 1052672
-	./rdma_rtx_gather 32768 0 1052672
-	./rdma_keepalive_time 10 0 3600
-	./rdma_keepalive_timeout 10 1 3600
 	svc_rdma/max_requests 128 4 4096
 	svc_rdma/max_req_size 4096 4096 65536
-	svc_rdma/version - 1 2
-	svc_rdma/v2_max_req_size 16384 1024 65536
-	svc_rdma/max_bc_requests 16 1 128
 	client_version - 1 2
 	server_version - 1 2
 	rdma_v2_inline 16384 1024 65536
+	rdma_rtx - 0 1
+	rdma_rtx_long_max 262144 0 1052672
+	rdma_rtx_write_max 0 0 1052672
+	rdma_rtx_gather 32768 0 1052672
 	v2_max_req_size 16384 1024 65536
 	keepalive_time 10 0 3600
 	keepalive_timeout 10 1 3600
@@ -484,19 +477,13 @@ case_settings() {
 	server_memory 0 0 524288
 	review_time 15 0 3600
 	END
-	for file in remote_invalidation reply_short accept_msgp; do
-		was=$(<$params/$file)
-		refuses $params/$file 2
-		for value in N Y "$was"; do takes $params/$file $value; done
-	done
+	was=$(<$params/remote_invalidation)
+	refuses $params/remote_invalidation 2
+	for value in N Y "$was"; do takes $params/remote_invalidation $value; done
 	was=$(<$params/rtx_pages)
 	[ "$was" = 8 ] || die "rtx_pages is $was, not 8"
 	for value in 1 3 5 7 9 16 -1 4294967298 words; do refuses $params/rtx_pages "$value"; done
 	for value in 0 2 4 "$was"; do takes $params/rtx_pages "$value"; done
-	# A module parameter and its sysctl are the same variable.
-	takes $params/keepalive_time 33
-	[ "$(</proc/sys/sunrpc/rdma_keepalive_time)" = 33 ] || die "the sysctl has not followed its parameter"
-	takes /proc/sys/sunrpc/rdma_keepalive_time 10
 }
 
 MEMORY=/sys/module/rpcrdma/parameters/server_memory
@@ -626,30 +613,27 @@ callbacks_reviewed() {
 }
 
 # A connection with a backchannel first has one Receive for answers to callbacks. When several
-# callbacks are sent at once, the connection gets more, up to max_bc_requests. The next reviews
-# (review_time) take these away again. All callbacks are answered.
+# callbacks are sent at once, the connection gets more, up to 16. The next reviews (review_time) take
+# these away again. All callbacks are answered.
 # Covers: BC-08 G-39
 case_callback-receives() {
-	local server most
+	local server
 	[ "$MODULE" = ours ] || skip "the in-tree module does not show its Receives"
 	[ "$KERNEL" = 7.3 ] || skip "nfsd of older kernels sends a client one callback at a time"
-	trap 'limits_end; memory_end' EXIT
-	for most in 2 16; do
-		until_true 30 nobody_shown || die "of former mounts: $(ls $DEBUG/client $DEBUG/server)"
-		echo 0 >$REVIEW
-		echo $most >/proc/sys/sunrpc/svc_rdma/max_bc_requests
-		nfs_mount 4.2
-		server=$(echo $DEBUG/server/*)
-		limit callback_receives 1 "$server"
-		counted server_bc_calls 12 $ANY recalls
-		grep -E '^(callback_receives|receives|receives_bytes) ' "$server"
-		(($(field callback_receives "$server") > 1)) || die "twelve recalls, and no more Receives for the answers"
-		(($(field callback_receives "$server") <= most)) || die "more Receives than max_bc_requests"
-		echo 1 >$REVIEW
-		until_true 60 callbacks_reviewed "$server" || die "still $(field callback_receives "$server") Receives"
-		[ "$(xprt_field 3)" = 1 ] || die "the connection was lost: $(xprt_field 3) connects"
-		nfs_umount
-	done
+	trap memory_end EXIT
+	until_true 30 nobody_shown || die "of former mounts: $(ls $DEBUG/client $DEBUG/server)"
+	echo 0 >$REVIEW
+	nfs_mount 4.2
+	server=$(echo $DEBUG/server/*)
+	limit callback_receives 1 "$server"
+	counted server_bc_calls 12 $ANY recalls
+	grep -E '^(callback_receives|receives|receives_bytes) ' "$server"
+	(($(field callback_receives "$server") > 1)) || die "twelve recalls, and no more Receives for the answers"
+	(($(field callback_receives "$server") <= 16)) || die "more than 16 Receives for the answers"
+	echo 1 >$REVIEW
+	until_true 60 callbacks_reviewed "$server" || die "still $(field callback_receives "$server") Receives"
+	[ "$(xprt_field 3)" = 1 ] || die "the connection was lost: $(xprt_field 3) connects"
+	nfs_umount
 }
 
 trimmed_soon() {
@@ -713,7 +697,6 @@ case_pages-in-stock() {
 
 limits_end() {
 	echo 128 >/proc/sys/sunrpc/svc_rdma/max_requests
-	echo 16 >/proc/sys/sunrpc/svc_rdma/max_bc_requests
 	echo 4096 >/proc/sys/sunrpc/svc_rdma/max_req_size
 	set_inline 4096
 }
@@ -729,7 +712,6 @@ case_limits() {
 	until_true 30 nobody_shown || die "of former mounts: $(ls $DEBUG/client $DEBUG/server)"
 	trap limits_end EXIT
 	echo 4 >/proc/sys/sunrpc/svc_rdma/max_requests
-	echo 2 >/proc/sys/sunrpc/svc_rdma/max_bc_requests
 	echo 8192 >/proc/sys/sunrpc/svc_rdma/max_req_size
 	set_inline 16384
 	nfs_mount 4.2

@@ -130,7 +130,7 @@ slow_probe() {
 slow_probe_end() {
 	tc qdisc del dev lo root 2>/dev/null || true
 	echo N >$DEBUG/device_probe_reads
-	echo 10 >/proc/sys/sunrpc/rdma_keepalive_time
+	echo 10 >/sys/module/rpcrdma/parameters/keepalive_time
 	echo "$WMEM" >/proc/sys/net/ipv4/tcp_wmem
 	rpc.nfsd 4
 }
@@ -144,7 +144,7 @@ case_slow-probe() {
 	rpc.nfsd 8
 	WMEM=$(</proc/sys/net/ipv4/tcp_wmem)
 	trap slow_probe_end EXIT
-	echo 1 >/proc/sys/sunrpc/rdma_keepalive_time
+	echo 1 >/sys/module/rpcrdma/parameters/keepalive_time
 	# Let the data wait in siw, and not in TCP: on lo, the probe would then wait behind them.
 	echo 4096 65536 131072 >/proc/sys/net/ipv4/tcp_wmem
 	n=$(read_requests idle_probed Y)

@@ -330,10 +330,10 @@ case_round-trip() {
 	modprobe -q sch_netem || true
 	tc qdisc add dev lo root netem delay 10ms limit 100000 || skip "this kernel has no netem"
 	trap 'tc qdisc del dev lo root 2>/dev/null; tune N $DEBUG/device_probe_reads
-		echo 10 >/proc/sys/sunrpc/rdma_keepalive_time' EXIT
+		echo 10 >/sys/module/rpcrdma/parameters/keepalive_time' EXIT
 	tune Y $DEBUG/device_probe_reads
 	highest 2
-	echo 1 >/proc/sys/sunrpc/rdma_keepalive_time
+	echo 1 >/sys/module/rpcrdma/parameters/keepalive_time
 	nfs_mount 3
 	far=$(round_trip)
 	tc qdisc del dev lo root

@@ -12,7 +12,7 @@
 # Cases: 6.12/rxe v2-v3 v2-v42 v2-delegation v2-pairs v2-inline v2-errors v2-heal-reply-resource
 . "$TOP/scripts/tests/cases.sh"
 KNOBS=/sys/kernel/debug/rpcrdma
-CLIENT=/proc/sys/sunrpc
+PARAMS=/sys/module/rpcrdma/parameters
 SERVE=/proc/sys/sunrpc/svc_rdma
 
 # Set the knobs of net/verbs/fail.c (fault injection) that this group uses to their defaults.
@@ -31,9 +31,9 @@ knobs_rest() {
 # chunks (rtx.sh tests the extension).
 before_case() {
 	highest 2
-	echo 0 >$CLIENT/rdma_rtx
-	echo 16384 >$CLIENT/rdma_v2_inline
-	echo 16384 >$SERVE/v2_max_req_size
+	echo 0 >$PARAMS/rdma_rtx
+	echo 16384 >$PARAMS/rdma_v2_inline
+	echo 16384 >$PARAMS/v2_max_req_size
 	[[ $KERNEL == debian* ]] || knobs_rest
 	echo 0 >$PAGES
 	echo Y >/sys/module/rpcrdma/parameters/remote_invalidation
@@ -41,8 +41,8 @@ before_case() {
 
 # versions <client's> <server's> <command...>: run the command with these highest versions of the protocol
 versions() {
-	echo "$1" >$CLIENT/rdma_version
-	echo "$2" >$SERVE/version
+	echo "$1" >$PARAMS/client_version
+	echo "$2" >$PARAMS/server_version
 	shift 2
 	"$@"
 }
@@ -104,11 +104,11 @@ case_v2-pairs() {
 
 upgraded() {
 	copy_some
-	nfsd_anew tune 2 $SERVE/version
+	nfsd_anew tune 2 $PARAMS/server_version
 	counted client_v2_connects 1 99 copy_some
-	nfsd_anew tune 1 $SERVE/version
+	nfsd_anew tune 1 $PARAMS/server_version
 	counted client_fallbacks 1 99 counted client_v2_connects 0 0 copy_some
-	nfsd_anew tune 2 $SERVE/version
+	nfsd_anew tune 2 $PARAMS/server_version
 	counted client_v2_connects 1 99 copy_some
 }
 
@@ -142,8 +142,8 @@ inline_sizes() {
 
 # with_v2_inline <client's RBSIZ> <server's RBSIZ> <command...>: run the command with these inline sizes
 with_v2_inline() {
-	echo "$1" >$CLIENT/rdma_v2_inline
-	echo "$2" >$SERVE/v2_max_req_size
+	echo "$1" >$PARAMS/rdma_v2_inline
+	echo "$2" >$PARAMS/v2_max_req_size
 	shift 2
 	"$@"
 }
@@ -210,7 +210,7 @@ kept_calls() {
 # Covers: RTX-34
 case_v2-blocks() {
 	local pages sizes=(2 4 8)
-	echo 65536 >$CLIENT/rdma_v2_inline
+	echo 65536 >$PARAMS/rdma_v2_inline
 	targets_exist || { sizes=(); echo 8 >$PAGES; on_v2 3 no_blocks 16384; }
 	for pages in "${sizes[@]}"; do
 		echo $pages >$PAGES

@@ -115,7 +115,7 @@ case_wire-fallback() {
 
 # on_2 <command...>: run the command in version 2, with inline sizes so small that messages of every form occur, and
 # without the round-trip extension, which would replace some chunks
-RTX=/proc/sys/sunrpc/rdma_rtx
+RTX=/sys/module/rpcrdma/parameters/rdma_rtx
 pages_now() { [ ! -e $PAGES ] || echo "$(<$PAGES)"; }
 on_2() {
 	local pages
@@ -124,8 +124,8 @@ on_2() {
 	highest 2
 	[ ! -e $RTX ] || echo 0 >$RTX
 	on_server highest 2
-	echo 4096 >/proc/sys/sunrpc/rdma_v2_inline
-	on_server tune 4096 /proc/sys/sunrpc/svc_rdma/v2_max_req_size
+	echo 4096 >/sys/module/rpcrdma/parameters/rdma_v2_inline
+	on_server tune 4096 /sys/module/rpcrdma/parameters/v2_max_req_size
 	"$@"
 	on_server tune "$pages" $PAGES
 	[ ! -e $RTX ] || echo 1 >$RTX

@@ -13,7 +13,7 @@ import time
 from caller import ADDRESS, NFS, NULL, PLAIN, PORT, READ3, Client, case, counts, main, operations
 from peer import (AUTH_NONE, AUTH_ROOT, BAD_XDR, CALL, DONE, ERROR, ERR_VERS, INVAL_HTYPE, MSG, MSGP, NOMSG, READ,
                   SEGMENTS, WRITE, WRITE_CHUNKS, Conn, Segment, Verbs, counters, error, get, header, only_own_memory,
-                  opaque, rpc_call, rpc_reply, settings, want, words)
+                  opaque, rpc_call, rpc_reply, want, words)
 
 NULL_LENGTH = 40
 # A segment that is never accessed
@@ -281,12 +281,9 @@ def regions(b):
     b.fresh().works()
 
 
-def accepted(b, reads=16, retries=0):
-    """Does the server accept a client that serves @reads RDMA Reads at a time, and asks the server to repeat a
-    Send @retries times if the client has no Receive (7: endlessly)?"""
-    b.verbs.lib.peer_manner(retries, 0, 0)
+def accepted(b, reads):
+    """Does the server accept a client that serves @reads RDMA Reads at a time?"""
     index = b.verbs.lib.peer_connect(ADDRESS.encode(), str(PORT).encode(), 8, 4096, reads, PLAIN, len(PLAIN))
-    b.verbs.lib.peer_manner(0, 0, 0)
     want(index >= 0, "no attempt")
     conn = Conn(b.verbs, index)
     want(b.verbs.until(lambda: conn.lost or conn.up), "neither accepted nor refused")
@@ -300,20 +297,6 @@ def no_reads(b):
     before = counters()
     want(not accepted(b, reads=0), "it was not refused")
     counts(b.verbs, before, "server_accept_errors", 1, "it was not refused by us")
-
-
-# iWARP (siw) has no RNR retries. The parameter refuse_endless_rnr is described in admin.rst. No
-# numbered requirement is about it.
-@case("endings", "clients that ask for endless retries, where they are not wanted", "rxe/svc_rdma_request_err", vers=1)
-def endless(b):
-    before = counters()
-    refused_here = os.environ["PROVIDER"] != "siw"
-    want(accepted(b, retries=7), "7: refused, though nobody has asked for that")
-    with settings(refuse_endless_rnr="Y"):
-        want(accepted(b, retries=6), "6: refused")
-        want(accepted(b, retries=7) != refused_here, f"7: refused is {not refused_here}")
-    counts(b.verbs, before, "server_accept_errors", int(refused_here))
-    b.fresh().works()
 
 
 @case("endings", "leaving with Calls under way, and without a word", "svc_rdma_lost", "svc_rdma_free")

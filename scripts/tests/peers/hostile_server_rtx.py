@@ -31,8 +31,8 @@ case = functools.partial(hostile_server.case, vers=(2,))
 LISTING = (READDIR, READDIRPLUS)
 SYMLINK3 = 10
 NO_LIMIT = Property(0, 64, 16, 1 << 20, 0, 0, 0)       # of a server without targets
-SWITCH = "/proc/sys/sunrpc/rdma_rtx"
-WRITE_MAX = "/proc/sys/sunrpc/rdma_rtx_write_max"
+SWITCH = "/sys/module/rpcrdma/parameters/rdma_rtx"
+WRITE_MAX = "/sys/module/rpcrdma/parameters/rdma_rtx_write_max"
 TIMEOUT = 30            # seconds for a group (RTX-85)
 # Lengths in bytes of the data of WRITEs. If transmissions have 1024 bytes, a WRITE of LONG bytes
 # takes 21 of them, and a WRITE of SHORT bytes takes 4.

@@ -25,8 +25,8 @@ from proxy import (DATA, MNT, PLAIN, PORT, READ3, SHARED, SMALL, V41, V42, WRITE
 
 case = functools.partial(hostile_server.case, vers=(2,))
 SHRINK = "/sys/kernel/debug/rpcrdma/client_shrink_write"
-SETTING = "/proc/sys/sunrpc/rdma_version"
-INLINE = "/proc/sys/sunrpc/rdma_v2_inline"
+SETTING = "/sys/module/rpcrdma/parameters/client_version"
+INLINE = "/sys/module/rpcrdma/parameters/rdma_v2_inline"
 
 
 def prefix(xid, htype, credit=32, flags=1, vers=2):

@@ -29,7 +29,7 @@ from rtx import RTX
 ERROR_DATA = {READ_CHUNKS: 1, WRITE_CHUNKS: 1, SEGMENTS: 1, WRITE_RESOURCE: 2, REPLY_RESOURCE: 1}
 ICE = "/ice"            # a file system that is exported, and that can be frozen
 KNOBS = "/sys/kernel/debug/rpcrdma/server_"
-SETTING = "/proc/sys/sunrpc/svc_rdma/version"
+SETTING = "/sys/module/rpcrdma/parameters/server_version"
 
 
 def connections():
@@ -654,7 +654,7 @@ def inline(b):
 
 @case("v2-flow", "4096 bytes for a server that announces 1024")      # Covers: V2-INL-04 V2-PRP-22
 def least(b):
-    put("/proc/sys/sunrpc/svc_rdma/v2_max_req_size", 1024)
+    put("/sys/module/rpcrdma/parameters/v2_max_req_size", 1024)
     try:
         c = unheard(b)
         answer = c.exchange(connprop(c.xid()))
@@ -664,7 +664,7 @@ def least(b):
             message = header2(xid) + rpc_call(xid, NFS, 3, NULL)
             want(results(c.exchange(message + bytes(4096 - len(message)))).at == 24, "NULL")
     finally:
-        put("/proc/sys/sunrpc/svc_rdma/v2_max_req_size", 16384)
+        put("/sys/module/rpcrdma/parameters/v2_max_req_size", 16384)
 
 
 # Covers: V2-INL-02 V2-PRP-13 V2-PRP-14 V2-PRP-24
