@@ -356,20 +356,6 @@ static void rpcrdma_path_all_failed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_path_choose(&state, 3, 2, 11), 2);
 }
 
-/* The time between attempts to return to the first path is doubled, up to a maximum. The attempts
- * do not end.
- */
-/* Covers: G-40 */
-static void rpcrdma_path_tries_again(struct kunit *test)
-{
-	static const u32 want[] = { 30, 60, 120, 240, 480, 480, 480 };
-	u32 i;
-
-	for (i = 0; i < ARRAY_SIZE(want); i++)
-		KUNIT_EXPECT_EQ(test, rpcrdma_path_again(i), want[i]);
-	KUNIT_EXPECT_EQ(test, rpcrdma_path_again(U32_MAX), 480);
-}
-
 static struct kunit_case rpcrdma_paths_kunit_cases[] = {
 	KUNIT_CASE(rpcrdma_paths_all),
 	KUNIT_CASE(rpcrdma_paths_ipv6),
@@ -381,7 +367,6 @@ static struct kunit_case rpcrdma_paths_kunit_cases[] = {
 	KUNIT_CASE(rpcrdma_path_next),
 	KUNIT_CASE(rpcrdma_path_rests),
 	KUNIT_CASE(rpcrdma_path_all_failed),
-	KUNIT_CASE(rpcrdma_path_tries_again),
 	{}
 };
 

@@ -258,7 +258,7 @@ static void xprt_rdma_reply_waits_for_holds(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, fx);
 	xr = &fx->rf_xr;
 	req = &fx->rf_req;
-	init_waitqueue_head(&xr->xr_given_up);
+	init_waitqueue_head(&xr->xr_waitq);
 
 	atomic_set(&req->rr_holds, XPRT_RDMA_HOLD_FENCE |
 				   XPRT_RDMA_HOLD_SENDS);

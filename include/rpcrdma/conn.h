@@ -3,7 +3,7 @@
  * One connection: CM id, protection domain, completion queues, queue pair and
  * Receives. The end that connects and the end that accepts have the same state machine.
  * A connection knows nothing about RPC. Its owner provides struct rpcrdma_conn_ops. The owner is a
- * transport of the client or of the server, or a client's probe of a path (client/home.c).
+ * transport of the client or of the server, or a client's probe of a path (client/paths.c).
  */
 #ifndef RPCRDMA_CONN_H
 #define RPCRDMA_CONN_H

@@ -19,15 +19,10 @@
 /* Seconds for which a path that has failed is avoided, if there is another one */
 #define RPCRDMA_PATH_REST	60u
 
-/* A transport whose first path has failed uses another one. Then it tries to return to its first
- * path at intervals of this many seconds (client/home.c).
+/* A transport whose first path has failed uses another one. Then it probes its first path at
+ * intervals of this many seconds, to return to it (client/paths.c).
  */
 #define RPCRDMA_PATH_AGAIN	30u
-
-/* If an attempt to return is given up because Replies or the send lock took too long
- * (client/home.c), the interval is doubled. It is doubled at most this many times.
- */
-#define RPCRDMA_PATH_DOUBLINGS	4u
 
 /**
  * enum rpcrdma_addr_family - kind of address
@@ -94,7 +89,6 @@ bool rpcrdma_addr_same(const struct rpcrdma_addr *a,
 u32 rpcrdma_path_choose(const struct rpcrdma_path_state *state, u32 count,
 			u32 number, u64 now);
 void rpcrdma_path_fail(struct rpcrdma_path_state *state, u32 path, u64 now);
-u32 rpcrdma_path_again(u32 failed);
 
 /* Does the line have no options, but only a destination? */
 static inline bool rpcrdma_paths_empty(const struct rpcrdma_paths *paths)

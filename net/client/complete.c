@@ -324,8 +324,8 @@ void xprt_rdma_reply_release(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 		if (!atomic_read(&req->rr_holds))
 			xprt_rdma_reply_complete(xr, req);
 	/* atomic_fetch_andnot() was a full barrier. */
-	} else if (waitqueue_active(&xr->xr_given_up)) {
-		wake_up_all(&xr->xr_given_up);
+	} else if (waitqueue_active(&xr->xr_waitq)) {
+		wake_up_all(&xr->xr_waitq);
 	}
 }
 EXPORT_SYMBOL_IF_KUNIT(xprt_rdma_reply_release);

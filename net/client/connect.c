@@ -10,9 +10,9 @@
  * Operation
  *
  * sunrpc protects a transport with its send lock (XPRT_LOCKED). This lock is held by a task that
- * sends an RPC, by the connect worker, by client/home.c while it waits for Replies, and by whoever
- * closes the connection. So only one of them runs at a time. The connection (xr_conn) is a member
- * of the transport, and is set up anew for each attempt to connect.
+ * sends an RPC, by the connect worker, and by whoever closes the connection. So only one of them
+ * runs at a time. The connection (xr_conn) is a member of the transport, and is set up anew for
+ * each attempt to connect.
  *
  * Closing first drains and destroys the queue pair. From then on the server cannot
  * access the memory of an RPC, and no completion handler runs. Then regions, Sends and
@@ -340,7 +340,7 @@ static void xprt_rdma_connected(struct xprt_rdma *xr)
 	xprt->stat.connect_count++;
 	xprt->stat.connect_time += (long)jiffies - xprt->stat.connect_start;
 	xprt_set_connected(xprt);
-	xprt_rdma_home_start(xr);
+	xprt_rdma_paths_connected(xr);
 	/* If the connection was lost just now, xprt_rdma_lost() may have run before
 	 * xprt_set_connected(), and so have done nothing. The state of the connection is
 	 * changed before xprt_rdma_lost() is called. So check the state here. Pairs with
@@ -431,11 +431,17 @@ void xprt_rdma_connect(struct rpc_xprt *xprt, struct rpc_task *task)
 void xprt_rdma_close(struct rpc_xprt *xprt)
 {
 	struct xprt_rdma *xr = xprt_rdma_from(xprt);
+	int error = xr->xr_conn.cn_error;
 	unsigned int flags;
 
 	/* sunrpc may call this again when the connection is closed already. */
 	if (xr->xr_conn.cn_id) {
-		trace_xprt_rdma_close(xr, xr->xr_conn.cn_error);
+		trace_xprt_rdma_close(xr, error);
+		/* The path has not failed if this end or the peer closes the connection in an
+		 * orderly way.
+		 */
+		if (error != -ECONNABORTED && error != -ESHUTDOWN)
+			xprt_rdma_paths_tried(xr, error);
 		/* If the server refused version 2, and the connection ended before a
 		 * Reply of version 1 came, do not try version 2 next time (version-two
 		 * 7.2; G-20), unless the server has spoken version 2 before (see
@@ -509,7 +515,6 @@ void xprt_rdma_connect_init(struct xprt_rdma *xr)
 {
 	rpcrdma_conn_init(&xr->xr_conn, &xprt_rdma_conn_ops);
 	INIT_DELAYED_WORK(&xr->xr_connect_work, xprt_rdma_connect_work);
-	xprt_rdma_home_init(xr);
 }
 
 /**
@@ -521,7 +526,7 @@ void xprt_rdma_connect_init(struct xprt_rdma *xr)
 void xprt_rdma_connect_exit(struct xprt_rdma *xr)
 {
 	cancel_delayed_work_sync(&xr->xr_connect_work);
-	xprt_rdma_home_exit(xr);
+	cancel_delayed_work_sync(&xr->xr_home_work);
 	xprt_rdma_teardown(xr);
 }
 

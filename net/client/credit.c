@@ -17,7 +17,8 @@
  *	xprt->cwnd		credits granted, minus the first credits of Calls whose
  *				RPCs were given up (wn_owed: the RPC ended before the Reply
  *				came), minus all credits that Calls use beyond their first
- *				(wn_more), but at least 0; in units of RPC_CWNDSCALE. Once
+ *				(wn_more), but at least 0; in units of RPC_CWNDSCALE. 0
+ *				while xprt_rdma_credit_drain() waits for Replies. Once
  *				the transport exists, sunrpc changes cwnd only in
  *				xprt_adjust_cwnd(), which nobody calls for this transport
  *	xprt->cong		credits used by sunrpc's RPCs, one for each, in the same unit
@@ -68,10 +69,11 @@
 /* Tells sunrpc how many Calls the window allows at the same time. */
 static void xprt_rdma_credit_set_locked(struct xprt_rdma *xr)
 {
+	u32 room = xr->xr_shut ? 0 : rpcrdma_window_room(&xr->xr_window, 0);
+
 	lockdep_assert_held(&xr->xr_xprt.transport_lock);
 
-	xr->xr_xprt.cwnd = rpcrdma_window_room(&xr->xr_window, 0) <<
-			   RPC_CWNDSHIFT;
+	xr->xr_xprt.cwnd = room << RPC_CWNDSHIFT;
 }
 
 /**
@@ -112,6 +114,7 @@ void xprt_rdma_credit_reset_locked(struct xprt_rdma *xr)
 		memset(&req->rr_extra, 0, sizeof(req->rr_extra));
 	}
 	xr->xr_spare_free = 0;
+	xr->xr_shut = false;
 	xprt->cong = 0;
 	rpcrdma_window_reset(&xr->xr_window, xr->xr_window.wn_requested);
 	xprt_rdma_credit_set_locked(xr);
@@ -277,6 +280,8 @@ static void xprt_rdma_credit_return_locked(struct rpc_task *task)
 
 	xprt_release_rqst_cong(task);
 	xprt_rdma_unlocked(xprt);
+	if (unlikely(xprt_rdma_from(xprt)->xr_shut) && !xprt->cong)
+		wake_up_all(&xprt_rdma_from(xprt)->xr_waitq);
 }
 
 static void xprt_rdma_credit_give_back_locked(struct rpc_task *task)
@@ -388,6 +393,41 @@ static void xprt_rdma_credit_wake_sender(struct rpc_xprt *xprt)
 
 	xprt->cong += RPC_CWNDSCALE;
 	xprt_rdma_credit_return_locked(&task);
+}
+
+/**
+ * xprt_rdma_credit_drain - send no more Calls, and wait until all Replies have come
+ * @xr: transport
+ * @cookie: connect_cookie of the connection
+ *
+ * Replies to RPCs that were given up are not waited for, because these RPCs are not sent again.
+ *
+ * Context: process; sleeps for at most a second.
+ * Return: 0, and no Call is sent on this connection any more, so the caller closes it; %-EBUSY if a
+ *	Reply has not come, and Calls are sent again; %-ENOTCONN if the connection has ended.
+ */
+int xprt_rdma_credit_drain(struct xprt_rdma *xr, unsigned int cookie)
+{
+	struct rpc_xprt *xprt = &xr->xr_xprt;
+	int rc = -ENOTCONN;
+
+	spin_lock(&xprt->transport_lock);
+	xr->xr_shut = xprt_connected(xprt) && xprt->connect_cookie == cookie;
+	xprt_rdma_credit_set_locked(xr);
+	spin_unlock(&xprt->transport_lock);
+	wait_event_timeout(xr->xr_waitq,
+			   !READ_ONCE(xr->xr_shut) || !READ_ONCE(xprt->cong),
+			   HZ);
+	spin_lock(&xprt->transport_lock);
+	if (xr->xr_shut) {
+		rc = xprt->cong ? -EBUSY : 0;
+		xr->xr_shut = !rc;
+		xprt_rdma_credit_set_locked(xr);
+		if (rc)
+			xprt_rdma_credit_wake_sender(xprt);
+	}
+	spin_unlock(&xprt->transport_lock);
+	return rc;
 }
 
 static void xprt_rdma_credit_again_work(struct work_struct *work)

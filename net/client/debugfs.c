@@ -60,14 +60,13 @@ static void xprt_rdma_debugfs_stats(struct seq_file *seq,
 
 static void xprt_rdma_debugfs_paths(struct seq_file *seq, struct xprt_rdma *xr)
 {
-	u32 number, path, count;
+	const struct xprt_rdma_paths *th = &xr->xr_paths;
 
-	xprt_rdma_paths_show(xr, &number, &path, &count);
 	/* Before the first attempt to connect, np_dst is empty, and "(einval)" is shown. */
 	seq_printf(seq, "destination %pISpc\n", &xr->xr_path.np_dst);
-	seq_printf(seq, "number %u\n", number);
-	seq_printf(seq, "path %u\n", path);
-	seq_printf(seq, "paths %u\n", count);
+	seq_printf(seq, "number %u\n", READ_ONCE(th->th_number));
+	seq_printf(seq, "path %u\n", READ_ONCE(th->th_path));
+	seq_printf(seq, "paths %u\n", READ_ONCE(th->th_count));
 }
 
 static int xprt_rdma_debugfs_show(struct seq_file *seq, void *unused)

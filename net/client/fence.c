@@ -181,5 +181,5 @@ void xprt_rdma_frwr_fence(struct xprt_rdma *xr, struct xprt_rdma_req *req)
 	rpcrdma_fail_hold_fence();
 	if (!list_empty(&req->rr_mrs))
 		xprt_rdma_frwr_local_inv(xr, req);
-	wait_event(xr->xr_given_up, xprt_rdma_frwr_is_released(xr, req));
+	wait_event(xr->xr_waitq, xprt_rdma_frwr_is_released(xr, req));
 }

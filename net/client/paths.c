@@ -8,7 +8,7 @@
  * address or interface) and an address of the server. If the line has no sources, the kernel's
  * routes decide. If it has no addresses of the server, the destination is the address (struct
  * rpcrdma_paths). This file owns the lines of the table. core/paths.c parses a line, and chooses a
- * path. This file never connects.
+ * path. This file makes no connection that sunrpc uses.
  *
  * Operation
  *
@@ -24,9 +24,22 @@
  * divides the transports among the paths, in most cases evenly (G-40).
  *
  * Transports do not tell each other which paths work: each one finds this out for itself.
+ *
+ * While a transport uses another path than its first one, a work item probes the first path every
+ * 30 seconds (%RPCRDMA_PATH_AGAIN): it makes a connection that carries no message, and closes this
+ * connection at once. If the server accepts it, the work item asks sunrpc to close the transport's
+ * connection, and the next one is made by the first path. Without such a probe, a connection that
+ * works would be closed only to try a path that may still be down.
+ *
+ * If the connection were closed before a Reply came, the Call would be sent again by the first
+ * path, usually from another address. An NFSv3 or NFSv4.0 server may not recognise such a Call, and
+ * may execute it twice. So the work item first lets Replies come, and sends no Call meanwhile
+ * (xprt_rdma_credit_drain()). If they take longer than a second, the transport keeps its path until
+ * the next probe.
  */
 #include <linux/inetdevice.h>
 #include <linux/netdevice.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/sunrpc/addr.h>
 #include <net/net_namespace.h>
@@ -382,16 +395,17 @@ static int xprt_rdma_paths_set_src(struct net *net,
 	return min(index, 0);
 }
 
-/* Sets @path to path @index of a line. If there is no line, @path is right already: the caller has
- * called rpcrdma_conn_path_init() with the address of the server.
- */
-static int xprt_rdma_paths_describe(struct net *net,
-				    const struct xprt_rdma_line *line,
-				    u32 index, struct rpcrdma_conn_path *path)
+/* Sets @path to path @index of a transport. */
+static int xprt_rdma_paths_describe_locked(struct xprt_rdma *xr, u32 index,
+					   struct rpcrdma_conn_path *path)
 {
+	const struct xprt_rdma_line *line = xr->xr_paths.th_line;
+	struct net *net = xr->xr_xprt.xprt_net;
 	const struct rpcrdma_addr *src, *dst;
 	int rc = 0;
 
+	lockdep_assert_held(&xprt_rdma_net_from(xr)->tn_lock);
+	rpcrdma_conn_path_init(path, &xr->xr_paths.th_to);
 	if (!line)
 		return 0;
 	path->np_tos = line->li_paths.pw_tos;
@@ -409,15 +423,15 @@ static int xprt_rdma_paths_describe(struct net *net,
  * these are taken, returns how many transports to this destination exist.
  */
 static u32 xprt_rdma_paths_number_locked(struct xprt_rdma_net *tn,
-					 const struct rpcrdma_addr *to)
+					 const struct sockaddr *to)
 {
-	struct xprt_rdma_paths *th;
+	const struct xprt_rdma_paths *th;
 	u32 count = 0;
 	u64 used = 0;
 
 	lockdep_assert_held(&tn->tn_lock);
 	list_for_each_entry(th, &tn->tn_xprts, th_list) {
-		if (!rpcrdma_addr_same(&th->th_addr, to))
+		if (!rpc_cmp_addr((struct sockaddr *)&th->th_to, to))
 			continue;
 		count++;
 		if (th->th_number < 64)
@@ -432,49 +446,17 @@ static u32 xprt_rdma_paths_number_locked(struct xprt_rdma_net *tn,
 static void xprt_rdma_paths_join_locked(struct xprt_rdma_net *tn,
 					struct xprt_rdma *xr)
 {
+	const struct sockaddr *to = (struct sockaddr *)&xr->xr_xprt.addr;
 	struct xprt_rdma_paths *th = &xr->xr_paths;
-	struct rpcrdma_addr addr;
 
 	lockdep_assert_held(&tn->tn_lock);
+	if (list_empty(&th->th_list) ||
+	    !rpc_cmp_addr((struct sockaddr *)&th->th_to, to)) {
+		list_del_init(&th->th_list);
+		th->th_number = xprt_rdma_paths_number_locked(tn, to);
+		list_add_tail(&th->th_list, &tn->tn_xprts);
+	}
 	th->th_to = xr->xr_xprt.addr;
-	xprt_rdma_paths_from_sockaddr(xr->xr_xprt.xprt_net, &th->th_to, &addr);
-	if (!list_empty(&th->th_list) && rpcrdma_addr_same(&th->th_addr, &addr))
-		return;
-	list_del_init(&th->th_list);
-	th->th_number = xprt_rdma_paths_number_locked(tn, &addr);
-	th->th_addr = addr;
-	list_add_tail(&th->th_list, &tn->tn_xprts);
-}
-
-/**
- * xprt_rdma_paths_join - number a new transport
- * @xr: transport whose address is set
- *
- * Context: process.
- */
-void xprt_rdma_paths_join(struct xprt_rdma *xr)
-{
-	struct xprt_rdma_net *tn = xprt_rdma_net_from(xr);
-
-	spin_lock(&tn->tn_lock);
-	xprt_rdma_paths_join_locked(tn, xr);
-	spin_unlock(&tn->tn_lock);
-}
-
-/**
- * xprt_rdma_paths_leave - forget a transport
- * @xr: transport that is being destroyed
- *
- * Context: process.
- */
-void xprt_rdma_paths_leave(struct xprt_rdma *xr)
-{
-	struct xprt_rdma_net *tn = xprt_rdma_net_from(xr);
-
-	spin_lock(&tn->tn_lock);
-	list_del_init(&xr->xr_paths.th_list);
-	spin_unlock(&tn->tn_lock);
-	xprt_rdma_line_put(xr->xr_paths.th_line);
 }
 
 /* Does an error of a connection show that its path does not work? A lack of memory or of local
@@ -493,16 +475,16 @@ static bool xprt_rdma_paths_blames(int error)
 	}
 }
 
-static void xprt_rdma_paths_fail_locked(struct xprt_rdma *xr, int error)
+/* Notes whether a path of a transport works. */
+static void xprt_rdma_paths_note_locked(struct xprt_rdma *xr, u32 path, int rc)
 {
-	struct xprt_rdma_paths *th = &xr->xr_paths;
+	struct rpcrdma_path_state *state = &xr->xr_paths.th_state;
 
 	lockdep_assert_held(&xprt_rdma_net_from(xr)->tn_lock);
-	rpcrdma_path_fail(&th->th_state, th->th_path, ktime_get_seconds());
-	if (th->th_count < 2)
-		return;
-	rpcrdma_count(client_path_failures);
-	trace_xprt_rdma_path_fail(xr, th->th_path, error);
+	if (!rc)
+		rpcrdma_path_good(state, path);
+	else if (xprt_rdma_paths_blames(rc))
+		rpcrdma_path_fail(state, path, ktime_get_seconds());
 }
 
 /* Looks up the line of the table for the transport's destination, or else the line for all
@@ -510,14 +492,16 @@ static void xprt_rdma_paths_fail_locked(struct xprt_rdma *xr, int error)
  * the indices of paths now stand for other paths.
  */
 static void xprt_rdma_paths_take_line_locked(struct xprt_rdma_net *tn,
-					     struct xprt_rdma_paths *th)
+					     struct xprt_rdma *xr)
 {
+	struct xprt_rdma_paths *th = &xr->xr_paths;
 	static const struct rpcrdma_addr any;
 	struct xprt_rdma_line *line;
+	struct rpcrdma_addr to;
 
 	lockdep_assert_held(&tn->tn_lock);
-	line = xprt_rdma_line_find(tn, &th->th_addr) ?:
-	       xprt_rdma_line_find(tn, &any);
+	xprt_rdma_paths_from_sockaddr(xr->xr_xprt.xprt_net, &th->th_to, &to);
+	line = xprt_rdma_line_find(tn, &to) ?: xprt_rdma_line_find(tn, &any);
 	th->th_count = line ? rpcrdma_paths_count(&line->li_paths) : 1;
 	if (line == th->th_line)
 		return;
@@ -532,30 +516,18 @@ static void xprt_rdma_paths_take_line_locked(struct xprt_rdma_net *tn,
  * xprt_rdma_paths_begin - prepare the choice of a path
  * @xr: transport that is going to connect
  *
- * If an error has ended the last connection, its path is avoided for a while (rpcrdma_path_fail()),
- * so that the next attempt does not wait for an answer on a link that may be down. The path is not
- * avoided if the error does not show that it failed (xprt_rdma_paths_blames()), or if the peer or
- * this end has closed the connection in an orderly way.
- *
  * Context: process. Send lock held.
  * Return: number of paths.
  */
 u32 xprt_rdma_paths_begin(struct xprt_rdma *xr)
 {
 	struct xprt_rdma_net *tn = xprt_rdma_net_from(xr);
-	struct xprt_rdma_paths *th = &xr->xr_paths;
-	int error = xr->xr_conn.cn_error;
 	u32 count;
 
 	spin_lock(&tn->tn_lock);
-	if (th->th_up && error != -ECONNABORTED && error != -ESHUTDOWN &&
-	    xprt_rdma_paths_blames(error))
-		xprt_rdma_paths_fail_locked(xr, error);
-	th->th_up = false;
-	th->th_begun++;
 	xprt_rdma_paths_join_locked(tn, xr);
-	xprt_rdma_paths_take_line_locked(tn, th);
-	count = th->th_count;
+	xprt_rdma_paths_take_line_locked(tn, xr);
+	count = xr->xr_paths.th_count;
 	spin_unlock(&tn->tn_lock);
 	return count;
 }
@@ -576,17 +548,18 @@ int xprt_rdma_paths_choose(struct xprt_rdma *xr)
 	spin_lock(&tn->tn_lock);
 	th->th_path = rpcrdma_path_choose(&th->th_state, th->th_count,
 					  th->th_number, ktime_get_seconds());
-	rpcrdma_conn_path_init(&xr->xr_path, &th->th_to);
-	rc = xprt_rdma_paths_describe(xr->xr_xprt.xprt_net, th->th_line,
-				      th->th_path, &xr->xr_path);
+	rc = xprt_rdma_paths_describe_locked(xr, th->th_path, &xr->xr_path);
 	spin_unlock(&tn->tn_lock);
 	return rc;
 }
 
 /**
- * xprt_rdma_paths_tried - note the result of an attempt to connect
+ * xprt_rdma_paths_tried - note the result of an attempt to connect, or the end of a connection
  * @xr: transport
- * @rc: 0 if the attempt succeeded, or the error
+ * @rc: 0 if the path works, or the error
+ *
+ * A path that has failed is avoided for a while (rpcrdma_path_fail()), so that the next attempt
+ * does not wait for an answer on a link that may be down.
  *
  * Context: process. Send lock held.
  * Return: true if the path has failed, so that another one may work.
@@ -598,157 +571,160 @@ bool xprt_rdma_paths_tried(struct xprt_rdma *xr, int rc)
 	bool blamed = xprt_rdma_paths_blames(rc);
 
 	spin_lock(&tn->tn_lock);
-	if (blamed)
-		xprt_rdma_paths_fail_locked(xr, rc);
-	if (!rc)
-		rpcrdma_path_good(&th->th_state, th->th_path);
-	th->th_up = !rc;
+	xprt_rdma_paths_note_locked(xr, th->th_path, rc);
+	if (blamed && th->th_count > 1) {
+		rpcrdma_count(client_path_failures);
+		trace_xprt_rdma_path_fail(xr, th->th_path, rc);
+	}
 	spin_unlock(&tn->tn_lock);
 	return blamed;
 }
 
-static u32 xprt_rdma_paths_home(const struct xprt_rdma_paths *th)
-{
-	return rpcrdma_path_home(th->th_count, th->th_number);
-}
-
-static bool xprt_rdma_paths_is_away_locked(struct xprt_rdma *xr)
-{
-	struct xprt_rdma_paths *th = &xr->xr_paths;
-
-	lockdep_assert_held(&xprt_rdma_net_from(xr)->tn_lock);
-	return th->th_up && th->th_path != xprt_rdma_paths_home(th);
-}
-
-/**
- * xprt_rdma_paths_is_away - did a transport connect by a path other than its first path?
- * @xr: transport
- *
- * Context: process.
- * Return: true if the last attempt to connect succeeded by another path.
+/* Does nothing: the functions that open the connection of a probe return an error if they fail, and
+ * an open connection is closed at once.
  */
-bool xprt_rdma_paths_is_away(struct xprt_rdma *xr)
+static void xprt_rdma_paths_probe_lost(struct rpcrdma_conn *conn)
 {
+}
+
+/* A probe posts no Receive, so .receive is never called. */
+static const struct rpcrdma_conn_ops xprt_rdma_paths_probe_ops = {
+	.lost	= xprt_rdma_paths_probe_lost,
+};
+
+static int xprt_rdma_paths_probe(struct net *net,
+				 const struct rpcrdma_conn_path *path)
+{
+	const struct rpcrdma_conn_queues queues = {
+		.qz_sq = 1, .qz_rq = 1, .qz_send_sges = 1,
+	};
+	const struct rpcrdma_cm_private ours = {
+		.cp_send_size	= xprt_rdma_max_inline_write,
+		.cp_recv_size	= xprt_rdma_max_inline_read,
+		.cp_remote_inv	= rpcrdma_remote_inv,
+	};
+	struct rpcrdma_conn *conn;
+	int rc;
+
+	conn = kzalloc(sizeof(*conn), GFP_KERNEL);
+	if (!conn)
+		return -ENOMEM;
+	rpcrdma_conn_init(conn, &xprt_rdma_paths_probe_ops);
+	rc = rpcrdma_conn_resolve(conn, net, path, XPRT_RDMA_RESOLVE_TIMEOUT);
+	if (!rc)
+		rc = rpcrdma_conn_create_qp(conn, &queues);
+	if (!rc)
+		rc = rpcrdma_conn_connect(conn, &ours,
+					  XPRT_RDMA_CONNECT_TIMEOUT);
+	rpcrdma_conn_close(conn);
+	kfree(conn);
+	return rc;
+}
+
+/* Probes the first path. If it works, has the connection closed, and sunrpc makes the next one.
+ * Meanwhile, the connection may end, and the transport may use another line of the table, or its
+ * first path. connect_cookie shows this, and then nothing is closed. Returns false if the transport
+ * uses its first path, or will connect anyway.
+ */
+static bool xprt_rdma_paths_return(struct xprt_rdma *xr)
+{
+	unsigned int cookie = READ_ONCE(xr->xr_xprt.connect_cookie);
 	struct xprt_rdma_net *tn = xprt_rdma_net_from(xr);
+	struct xprt_rdma_paths *th = &xr->xr_paths;
+	struct rpcrdma_conn_path path;
+	int rc, moved;
 	bool away;
-
-	spin_lock(&tn->tn_lock);
-	away = xprt_rdma_paths_is_away_locked(xr);
-	spin_unlock(&tn->tn_lock);
-	return away;
-}
-
-/**
- * xprt_rdma_paths_probe - begin to probe the first path of a transport
- * @xr: transport
- * @probe: OUT: set if true is returned
- *
- * Context: process.
- * Return: true if the transport has connected by another path. If pb_error is 0, the caller then
- *	probes the first path. Otherwise pb_error is the result, and nothing is probed. In both
- *	cases the caller passes the result to xprt_rdma_paths_probed().
- */
-bool xprt_rdma_paths_probe(struct xprt_rdma *xr, struct xprt_rdma_probe *probe)
-{
-	struct xprt_rdma_net *tn = xprt_rdma_net_from(xr);
-	struct xprt_rdma_paths *th = &xr->xr_paths;
-	bool away;
-
-	spin_lock(&tn->tn_lock);
-	away = xprt_rdma_paths_is_away_locked(xr);
-	if (away) {
-		rpcrdma_conn_path_init(&probe->pb_path, &th->th_to);
-		probe->pb_error =
-			xprt_rdma_paths_describe(xr->xr_xprt.xprt_net,
-						 th->th_line,
-						 xprt_rdma_paths_home(th),
-						 &probe->pb_path);
-		probe->pb_begun = th->th_begun;
-	}
-	spin_unlock(&tn->tn_lock);
-	return away;
-}
-
-static bool xprt_rdma_paths_is_probed_locked(struct xprt_rdma *xr,
-					     const struct xprt_rdma_probe *probe)
-{
-	lockdep_assert_held(&xprt_rdma_net_from(xr)->tn_lock);
-	return xprt_rdma_paths_is_away_locked(xr) &&
-	       xr->xr_paths.th_begun == probe->pb_begun;
-}
-
-/**
- * xprt_rdma_paths_probed - note the result of a probe of a transport's first path
- * @xr: transport
- * @probe: the probe
- * @rc: 0 if that path works, or the error
- *
- * If the transport has begun to connect again since the probe began, its first path may be another
- * one. In that case the result is only counted and traced.
- *
- * Context: process.
- */
-void xprt_rdma_paths_probed(struct xprt_rdma *xr,
-			    const struct xprt_rdma_probe *probe, int rc)
-{
-	struct xprt_rdma_net *tn = xprt_rdma_net_from(xr);
-	struct xprt_rdma_paths *th = &xr->xr_paths;
 	u32 home;
 
 	spin_lock(&tn->tn_lock);
-	home = xprt_rdma_paths_home(th);
-	if (xprt_rdma_paths_is_probed_locked(xr, probe)) {
-		if (!rc)
-			rpcrdma_path_good(&th->th_state, home);
-		else if (xprt_rdma_paths_blames(rc))
-			rpcrdma_path_fail(&th->th_state, home,
-					  ktime_get_seconds());
-	}
+	home = rpcrdma_path_home(th->th_count, th->th_number);
+	away = xprt_connected(&xr->xr_xprt) && th->th_path != home;
+	rc = xprt_rdma_paths_describe_locked(xr, home, &path);
+	spin_unlock(&tn->tn_lock);
+	if (!away)
+		return false;
+	if (!rc)
+		rc = xprt_rdma_paths_probe(xr->xr_xprt.xprt_net, &path);
 	rpcrdma_count(client_path_probes);
 	trace_xprt_rdma_path_probe(xr, home, rc);
+	moved = rc ?: xprt_rdma_credit_drain(xr, cookie);
+	spin_lock(&tn->tn_lock);
+	if (READ_ONCE(xr->xr_xprt.connect_cookie) == cookie)
+		xprt_rdma_paths_note_locked(xr, home, rc);
+	spin_unlock(&tn->tn_lock);
+	if (rc)
+		return true;
+	trace_xprt_rdma_path_return(xr, moved);
+	if (!moved) {
+		rpcrdma_count(client_path_returns);
+		xprt_force_disconnect(&xr->xr_xprt);
+	}
+	return moved == -EBUSY;
+}
+
+static void xprt_rdma_paths_work(struct work_struct *work)
+{
+	struct xprt_rdma *xr = container_of(to_delayed_work(work),
+					    struct xprt_rdma, xr_home_work);
+	unsigned int flags;
+
+	/* The CM allocates memory under locks that any transport needs to connect. Write-back
+	 * may depend on such a transport, so these allocations must not wait for write-back.
+	 */
+	flags = memalloc_noio_save();
+	if (xprt_rdma_paths_return(xr))
+		schedule_delayed_work(&xr->xr_home_work,
+				      RPCRDMA_PATH_AGAIN * HZ);
+	memalloc_noio_restore(flags);
+}
+
+/**
+ * xprt_rdma_paths_connected - begin to probe the first path, if another one is used
+ * @xr: transport that has just connected
+ *
+ * Context: process. Send lock held.
+ */
+void xprt_rdma_paths_connected(struct xprt_rdma *xr)
+{
+	const struct xprt_rdma_paths *th = &xr->xr_paths;
+
+	cancel_delayed_work(&xr->xr_home_work);
+	/* Only the caller, the connect worker, writes these members. */
+	if (th->th_path != rpcrdma_path_home(th->th_count, th->th_number))
+		schedule_delayed_work(&xr->xr_home_work,
+				      RPCRDMA_PATH_AGAIN * HZ);
+}
+
+/**
+ * xprt_rdma_paths_join - number a new transport
+ * @xr: transport whose address is set
+ *
+ * Context: process.
+ */
+void xprt_rdma_paths_join(struct xprt_rdma *xr)
+{
+	struct xprt_rdma_net *tn = xprt_rdma_net_from(xr);
+
+	INIT_DELAYED_WORK(&xr->xr_home_work, xprt_rdma_paths_work);
+	spin_lock(&tn->tn_lock);
+	xprt_rdma_paths_join_locked(tn, xr);
 	spin_unlock(&tn->tn_lock);
 }
 
 /**
- * xprt_rdma_paths_is_probed - is a probe still about the first path of a transport?
- * @xr: transport
- * @probe: the probe
- *
- * Context: process.
- * Return: false if the transport has begun to connect again since the probe began. If the caller
- *	holds the send lock, the result stays valid until the caller releases the lock.
- */
-bool xprt_rdma_paths_is_probed(struct xprt_rdma *xr,
-			       const struct xprt_rdma_probe *probe)
-{
-	struct xprt_rdma_net *tn = xprt_rdma_net_from(xr);
-	bool probed;
-
-	spin_lock(&tn->tn_lock);
-	probed = xprt_rdma_paths_is_probed_locked(xr, probe);
-	spin_unlock(&tn->tn_lock);
-	return probed;
-}
-
-/**
- * xprt_rdma_paths_show - get what the transport's file in debugfs shows about its paths
- * @xr: transport
- * @number: OUT: number of the transport
- * @path: OUT: index of the path that was chosen last
- * @count: OUT: number of paths
+ * xprt_rdma_paths_leave - forget a transport
+ * @xr: transport that is being destroyed
  *
  * Context: process.
  */
-void xprt_rdma_paths_show(struct xprt_rdma *xr, u32 *number, u32 *path,
-			  u32 *count)
+void xprt_rdma_paths_leave(struct xprt_rdma *xr)
 {
 	struct xprt_rdma_net *tn = xprt_rdma_net_from(xr);
 
 	spin_lock(&tn->tn_lock);
-	*number = xr->xr_paths.th_number;
-	*path = xr->xr_paths.th_path;
-	*count = xr->xr_paths.th_count;
+	list_del_init(&xr->xr_paths.th_list);
 	spin_unlock(&tn->tn_lock);
+	xprt_rdma_line_put(xr->xr_paths.th_line);
 }
 
 static int __net_init xprt_rdma_net_init(struct net *net)

@@ -153,7 +153,7 @@ void xprt_rdma_req_reset_all(struct xprt_rdma *xr)
 			xprt_rdma_reply_abort(xr, req);
 	}
 	spin_unlock(&xprt->reserve_lock);
-	wake_up_all(&xr->xr_given_up);
+	wake_up_all(&xr->xr_waitq);
 }
 
 static struct xprt_rdma_req *xprt_rdma_req_pop(struct xprt_rdma *xr)

@@ -691,5 +691,5 @@ bool xprt_rdma_send_awaits(struct rpcrdma_conn *conn)
 	struct xprt_rdma *xr = container_of(conn, struct xprt_rdma, xr_conn);
 
 	/* The task calls rpcrdma_send_cq_watch() when it waits. */
-	return waitqueue_active(&xr->xr_given_up);
+	return waitqueue_active(&xr->xr_waitq);
 }

@@ -235,7 +235,7 @@ static void xprt_rdma_init_lists(struct xprt_rdma *xr)
 	INIT_LIST_HEAD(&xr->xr_send_busy);
 	INIT_LIST_HEAD(&xr->xr_bc_free);
 	INIT_LIST_HEAD(&xr->xr_bc_waiting);
-	init_waitqueue_head(&xr->xr_given_up);
+	init_waitqueue_head(&xr->xr_waitq);
 }
 
 static void xprt_rdma_init_xprt(struct rpc_xprt *xprt,

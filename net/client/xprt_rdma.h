@@ -336,44 +336,25 @@ struct xprt_rdma_stats {
  * @th_list: link in the list of the namespace's transports
  * @th_to: address and port of the server: a copy of xprt->addr from the time when the transport
  *	was created or last began to connect
- * @th_addr: the address in @th_to, in the form that the table of paths has
- * @th_number: number of the transport among those with the same @th_addr
+ * @th_number: number of the transport among those with the same address in @th_to
  * @th_line: line of the table that was used last, or NULL. The transport holds a reference.
  * @th_state: which paths of @th_line have failed, and until when they are avoided
  * @th_count: number of paths; 0 before the first attempt to connect
  * @th_path: index of the path that was chosen last
- * @th_begun: number of runs of the connect worker. Each run may try several paths.
- * @th_up: the last attempt to connect, which used @th_path, succeeded
  *
  * The *first path* of a transport is the one that it uses as long as all its paths work. Its index
  * is @th_number modulo @th_count (rpcrdma_path_home()).
  *
- * All members are under tn_lock of the namespace.
+ * All members are written under tn_lock of the namespace.
  */
 struct xprt_rdma_paths {
 	struct list_head		th_list;
 	struct sockaddr_storage		th_to;
-	struct rpcrdma_addr		th_addr;
 	u32				th_number;
 	struct xprt_rdma_line		*th_line;
 	struct rpcrdma_path_state	th_state;
 	u32				th_count;
 	u32				th_path;
-	u32				th_begun;
-	bool				th_up;
-};
-
-/**
- * struct xprt_rdma_probe - a probe of a transport's first path (see struct xprt_rdma_paths)
- * @pb_path: the first path, if @pb_error is 0
- * @pb_error: 0; or %-ENODEV if the interface of this path does not exist now
- * @pb_begun: th_begun when the probe began. If th_begun has changed since, the transport has begun
- *	to connect again, and may even use another line of the table.
- */
-struct xprt_rdma_probe {
-	struct rpcrdma_conn_path	pb_path;
-	int				pb_error;
-	u32				pb_begun;
 };
 
 /**
@@ -384,17 +365,15 @@ struct xprt_rdma_probe {
  * @xr_window: forward credits; written under xprt->transport_lock
  * @xr_owed: array of the Calls that still use credits although their RPCs were given up;
  *	xr_window.wn_owed entries are in use; under xprt->transport_lock
+ * @xr_shut: no Call gets a credit (xprt_rdma_credit_drain()); under xprt->transport_lock
  * @xr_v1_only: an attempt with version 2 has failed; connect with version 1 only (G-20)
  * @xr_v2_spoken: the server has spoken version 2 on this connection or an earlier one. If
  *	@xr_v1_only is set after that, the next attempt to connect clears both members, and
  *	so tries version 2 once more (xprt_rdma_open_any())
  * @xr_no_memory: the last attempt to connect failed for lack of memory
  * @xr_connect_work: work that connects
- * @xr_home_work: work that returns to the first path of the transport (client/home.c)
+ * @xr_home_work: work that returns to the first path of the transport (client/paths.c)
  * @xr_again_work: work that makes sunrpc try again to send a Call for which there was no memory
- * @xr_home_failed: number of attempts to return to the first path, since the transport last
- *	connected, that failed because the send lock was not free in time, or because Replies
- *	did not come in time
  * @xr_paths: the paths of the transport
  * @xr_path: path of the present or latest attempt to connect. The holder of the transport's send
  *	lock sets it.
@@ -412,7 +391,8 @@ struct xprt_rdma_probe {
  * @xr_send_free: Sends not in use. Those that are ready (xprt_rdma_send_is_ready()) come
  *	first, except after xprt_rdma_send_put_last()
  * @xr_send_busy: posted Sends, in posting order
- * @xr_given_up: wait queue of tasks that end given-up RPCs, until rr_holds of these RPCs is 0
+ * @xr_waitq: wait queue of tasks that end given-up RPCs, until rr_holds of these RPCs is 0; and of
+ *	xprt_rdma_credit_drain(), until no RPC has a credit
  * @xr_bc_free: callback slots not in use, under xprt->bc_pa_lock
  * @xr_bc_waiting: messages with callbacks that wait for a slot, linked by mi_list; under
  *	xprt->bc_pa_lock
@@ -463,13 +443,13 @@ struct xprt_rdma {
 	struct rpcrdma_conn		xr_conn;
 	struct rpcrdma_window		xr_window;
 	struct xprt_rdma_owed		*xr_owed;
+	bool				xr_shut;
 	bool				xr_v1_only;
 	bool				xr_v2_spoken;
 	bool				xr_no_memory;
 	struct delayed_work		xr_connect_work;
 	struct delayed_work		xr_home_work;
 	struct delayed_work		xr_again_work;
-	u32				xr_home_failed;
 	struct xprt_rdma_paths		xr_paths;
 	struct rpcrdma_conn_path	xr_path;
 	struct rpc_timeout		xr_timeout;
@@ -490,7 +470,7 @@ struct xprt_rdma {
 	struct list_head		xr_send_free;
 	struct list_head		xr_send_busy;
 
-	wait_queue_head_t		xr_given_up;
+	wait_queue_head_t		xr_waitq;
 	struct list_head		xr_bc_free;
 	struct list_head		xr_bc_waiting;
 	u32				xr_bc_nwaiting;
@@ -628,19 +608,7 @@ void xprt_rdma_paths_leave(struct xprt_rdma *xr);
 u32 xprt_rdma_paths_begin(struct xprt_rdma *xr);
 int xprt_rdma_paths_choose(struct xprt_rdma *xr);
 bool xprt_rdma_paths_tried(struct xprt_rdma *xr, int rc);
-bool xprt_rdma_paths_is_away(struct xprt_rdma *xr);
-bool xprt_rdma_paths_probe(struct xprt_rdma *xr, struct xprt_rdma_probe *probe);
-void xprt_rdma_paths_probed(struct xprt_rdma *xr,
-			    const struct xprt_rdma_probe *probe, int rc);
-bool xprt_rdma_paths_is_probed(struct xprt_rdma *xr,
-			       const struct xprt_rdma_probe *probe);
-void xprt_rdma_paths_show(struct xprt_rdma *xr, u32 *number, u32 *path,
-			  u32 *count);
-
-/* client/home.c */
-void xprt_rdma_home_init(struct xprt_rdma *xr);
-void xprt_rdma_home_start(struct xprt_rdma *xr);
-void xprt_rdma_home_exit(struct xprt_rdma *xr);
+void xprt_rdma_paths_connected(struct xprt_rdma *xr);
 
 /* client/rtt.c */
 extern unsigned int xprt_rdma_rtx_write_max;
@@ -684,6 +652,7 @@ void xprt_rdma_credit_reset_locked(struct xprt_rdma *xr);
 void xprt_rdma_credit_grant(struct xprt_rdma *xr, u32 credit, bool error);
 void xprt_rdma_credit_give_back(struct rpc_task *task);
 int xprt_rdma_credit_yield(struct rpc_task *task);
+int xprt_rdma_credit_drain(struct xprt_rdma *xr, unsigned int cookie);
 void xprt_rdma_credit_init(struct xprt_rdma *xr);
 void xprt_rdma_credit_exit(struct xprt_rdma *xr);
 void xprt_rdma_credit_release(struct rpc_task *task);

@@ -332,20 +332,3 @@ void rpcrdma_path_fail(struct rpcrdma_path_state *state, u32 path, u64 now)
 	state->ph_until[path] = now + RPCRDMA_PATH_REST;
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_path_fail);
-
-/**
- * rpcrdma_path_again - when to try again to return to the first path (rpcrdma_path_home())
- * @failed: number of attempts that were given up: Replies did not come in time, or the send
- *	lock was not free in time
- *
- * An attempt to return may delay the RPCs of the connection. So after each attempt that was given
- * up, the time is doubled, up to a maximum.
- *
- * Context: any.
- * Return: time in seconds until the next attempt.
- */
-u32 rpcrdma_path_again(u32 failed)
-{
-	return RPCRDMA_PATH_AGAIN << min(failed, RPCRDMA_PATH_DOUBLINGS);
-}
-EXPORT_SYMBOL_IF_KUNIT(rpcrdma_path_again);

@@ -8,8 +8,8 @@
  *
  * A client opens a connection by rpcrdma_conn_resolve(), rpcrdma_conn_create_qp(),
  * rpcrdma_recv_pool_limit(), rpcrdma_recv_pool_grow_gfp() and rpcrdma_conn_connect(), in this
- * order. (A connection that only tests a path needs no Receives: see client/home.c.) A server calls
- * rpcrdma_conn_adopt() from its listener's event handler, then rpcrdma_conn_create_qp(),
+ * order. (A connection that only tests a path needs no Receives, see client/paths.c.) A server
+ * calls rpcrdma_conn_adopt() from its listener's event handler, then rpcrdma_conn_create_qp(),
  * rpcrdma_recv_pool_limit(), rpcrdma_recv_pool_grow() and rpcrdma_conn_accept(). Both end a
  * connection by rpcrdma_conn_drain(), rpcrdma_conn_destroy_queues() and rpcrdma_conn_close(). These
  * three functions may be called at any stage, also after a step has failed.

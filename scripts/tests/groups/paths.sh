@@ -296,7 +296,7 @@ outage() {
 
 link_off() { ip link set eth1 down; }
 # If the link of a device of rxe was down, the device can no longer send messages of the connection
-# manager (see revive_rxe() in faults-pair.sh). So delete the device, and make a new one.
+# manager (see revive_rxe() in scripts/tests/cases.sh). So delete the device, and make a new one.
 link_on() {
 	ip link set eth1 up
 	[ "$PROVIDER" = siw ] || { rdma link delete lab1; second_device; }
