@@ -16,12 +16,15 @@ static struct rpcrdma_paths *rpcrdma_paths_of(struct kunit *test,
 					      const char *line)
 {
 	struct rpcrdma_paths *paths;
+	char *copy;
 
 	paths = kunit_kzalloc(test, sizeof(*paths), GFP_KERNEL);
+	copy = kunit_kmalloc(test, strlen(line) + 1, GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, paths);
+	KUNIT_ASSERT_NOT_NULL(test, copy);
 	memset(paths, 0xff, sizeof(*paths));
-	KUNIT_ASSERT_EQ(test, rpcrdma_paths_parse(paths, line, strlen(line)),
-			0);
+	memcpy(copy, line, strlen(line) + 1);
+	KUNIT_ASSERT_EQ(test, rpcrdma_paths_parse(paths, copy), 0);
 	return paths;
 }
 
@@ -180,8 +183,8 @@ static const struct rpcrdma_paths_case rpcrdma_paths_cases[] = {
 	{ "a long name", "192.0.2.1 src=abcdefghijklmno", 0 },
 	{ "a name that is too long", "192.0.2.1 src=abcdefghijklmnop", -EINVAL },
 	{ "a name that begins with a digit", "192.0.2.1 src=9e", 0 },
-	{ "a name without a letter", "192.0.2.1 src=192.0.2.300", -EINVAL },
-	{ "bytes beside letters", "192.0.2.1 src=@[`{", -EINVAL },
+	{ "a name of digits and dots", "192.0.2.1 src=192.0.2.300", -EINVAL },
+	{ "a name without a letter", "192.0.2.1 src=9_", 0 },
 	{ "a name with a colon", "192.0.2.1 src=eth0:1", -EINVAL },
 	{ "a name with a slash", "192.0.2.1 src=eth0/1", -EINVAL },
 	{ "IPv6 from IPv4", "2001:db8::1 src=192.0.2.1", -EAFNOSUPPORT },
@@ -214,56 +217,20 @@ static const struct rpcrdma_paths_case rpcrdma_paths_cases[] = {
 
 KUNIT_ARRAY_PARAM_DESC(rpcrdma_paths_text, rpcrdma_paths_cases, desc);
 
-/* The line is copied to a buffer without room for a NUL, so KASAN detects a read beyond its end. */
+/* The line is copied to a buffer of its own length, so KASAN detects a read beyond its end. */
 static void rpcrdma_paths_text(struct kunit *test)
 {
 	const struct rpcrdma_paths_case *c = test->param_value;
-	size_t len = strlen(c->line);
 	struct rpcrdma_paths *paths;
 	char *line;
 
 	paths = kunit_kzalloc(test, sizeof(*paths), GFP_KERNEL);
-	line = kunit_kmalloc(test, len, GFP_KERNEL);
+	line = kunit_kmalloc(test, strlen(c->line) + 1, GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, paths);
 	KUNIT_ASSERT_NOT_NULL(test, line);
-	memcpy(line, c->line, len);
+	memcpy(line, c->line, strlen(c->line) + 1);
 
-	KUNIT_EXPECT_EQ(test, rpcrdma_paths_parse(paths, line, len), c->status);
-}
-
-struct rpcrdma_paths_nul_case {
-	const char	*line;
-	size_t		len;
-};
-
-#define PATHS_NUL(text)	{ text, sizeof(text) - 1 }
-
-/* A NUL byte does not separate words, and no valid word contains one, so each of these lines is
- * invalid.
- */
-static void rpcrdma_paths_nul(struct kunit *test)
-{
-	static const struct rpcrdma_paths_nul_case cases[] = {
-		PATHS_NUL("192.0.2.1\0tos=1"),
-		PATHS_NUL("192.0.2.1 tos=1\0"),
-		PATHS_NUL("192.0.2.1 tos\0001"),
-		PATHS_NUL("192.0.2.1 src=eth0\0eth1"),
-		PATHS_NUL("192.0.2.1 src=eth0\0"),
-		PATHS_NUL("192.0.2.1 src=\0eth0"),
-		PATHS_NUL("2001:db8::1 src=fe80::1\0eth0"),
-		PATHS_NUL("default\0tos=1"),
-		PATHS_NUL("\0default tos=1"),
-	};
-	struct rpcrdma_paths *paths;
-	u32 i;
-
-	paths = kunit_kzalloc(test, sizeof(*paths), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, paths);
-	for (i = 0; i < ARRAY_SIZE(cases); i++)
-		KUNIT_EXPECT_EQ_MSG(test,
-				    rpcrdma_paths_parse(paths, cases[i].line,
-							cases[i].len),
-				    -EINVAL, "line %u", i);
+	KUNIT_EXPECT_EQ(test, rpcrdma_paths_parse(paths, line), c->status);
 }
 
 static void rpcrdma_paths_same(struct kunit *test)
@@ -361,7 +328,6 @@ static struct kunit_case rpcrdma_paths_kunit_cases[] = {
 	KUNIT_CASE(rpcrdma_paths_ipv6),
 	KUNIT_CASE(rpcrdma_paths_none),
 	KUNIT_CASE_PARAM(rpcrdma_paths_text, rpcrdma_paths_text_gen_params),
-	KUNIT_CASE(rpcrdma_paths_nul),
 	KUNIT_CASE(rpcrdma_paths_same),
 	KUNIT_CASE(rpcrdma_path_homes),
 	KUNIT_CASE(rpcrdma_path_next),

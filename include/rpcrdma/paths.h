@@ -6,6 +6,7 @@
 #ifndef RPCRDMA_PATHS_H
 #define RPCRDMA_PATHS_H
 
+#include <linux/string.h>
 #include <linux/types.h>
 
 /* Maximum number of sources, and of destinations, in a line. The mount option nconnect of NFS has
@@ -82,13 +83,17 @@ struct rpcrdma_path_state {
 	u64	ph_until[RPCRDMA_PATHS_MAX];
 };
 
-int rpcrdma_paths_parse(struct rpcrdma_paths *paths, const char *line,
-			size_t len);
-bool rpcrdma_addr_same(const struct rpcrdma_addr *a,
-		       const struct rpcrdma_addr *b);
+int rpcrdma_paths_parse(struct rpcrdma_paths *paths, char *line);
 u32 rpcrdma_path_choose(const struct rpcrdma_path_state *state, u32 count,
 			u32 number, u64 now);
 void rpcrdma_path_fail(struct rpcrdma_path_state *state, u32 path, u64 now);
+
+/* Do two addresses have the same family, bytes and scope? */
+static inline bool rpcrdma_addr_same(const struct rpcrdma_addr *a,
+				     const struct rpcrdma_addr *b)
+{
+	return !memcmp(a, b, sizeof(*a));
+}
 
 /* Does the line have no options, but only a destination? */
 static inline bool rpcrdma_paths_empty(const struct rpcrdma_paths *paths)

@@ -131,10 +131,10 @@ static struct xprt_rdma_line *xprt_rdma_line_find(struct xprt_rdma_net *tn,
 	return NULL;
 }
 
-static int xprt_rdma_line_create(struct list_head *lines, const char *text,
-				 size_t len)
+static int xprt_rdma_line_create(struct list_head *lines, const char *text)
 {
 	struct xprt_rdma_line *line;
+	size_t len = strlen(text);
 	int rc;
 
 	if (len > XPRT_RDMA_PATHS_LINE)
@@ -142,7 +142,8 @@ static int xprt_rdma_line_create(struct list_head *lines, const char *text,
 	line = kzalloc(struct_size(line, li_text, len + 1), GFP_KERNEL_ACCOUNT);
 	if (!line)
 		return -ENOMEM;
-	rc = rpcrdma_paths_parse(&line->li_paths, text, len);
+	memcpy(line->li_text, text, len);
+	rc = rpcrdma_paths_parse(&line->li_paths, line->li_text);
 	if (rc) {
 		kfree(line);
 		return rc;
@@ -155,54 +156,38 @@ static int xprt_rdma_line_create(struct list_head *lines, const char *text,
 	return 0;
 }
 
-/* Reads a line, and adds it to @lines. If the line has an error, prints the beginning of the line,
- * to show the administrator which line it is. A namespace may belong to a container, so the rate of
- * messages is limited.
- */
-static int xprt_rdma_line_read(struct list_head *lines, const char *text,
-			       size_t len)
-{
-	int rc = xprt_rdma_line_create(lines, text, len);
-
-	if (rc && rc != -ENOMEM)
-		pr_warn_ratelimited("rpcrdma: rdma_paths: error %d in the line: %*pE\n",
-				    rc, (int)min(len, XPRT_RDMA_PATHS_SHOWN),
-				    text);
-	return rc;
-}
-
-static bool xprt_rdma_line_is_text(const char *text, size_t len)
-{
-	while (len && (*text == ' ' || *text == '\t')) {
-		text++;
-		len--;
-	}
-	return len && *text != '#';
-}
-
 /* Reads all lines. A semicolon ends a line, too, because in sysctl.conf a whole setting must be on
  * one line. Blank lines and comments are ignored. A write may have at most %XPRT_RDMA_PATHS_LINES
  * lines, like the table: any user may be the administrator of a network namespace, and must not be
  * able to take much memory.
+ *
+ * If a line has an error, prints the beginning of the line, to show the administrator which line it
+ * is. A namespace may belong to a container, so the rate of messages is limited.
  */
-static int xprt_rdma_lines_read(struct list_head *lines, const char *text,
-				size_t len)
+static int xprt_rdma_lines_read(struct list_head *lines, char *text)
 {
-	const char *end = text + len;
+	const char *line, *first;
 	u32 count = 0;
-	int rc = 0;
+	int rc;
 
-	while (!rc && text < end) {
-		for (len = 0; text + len < end; len++)
-			if (text[len] == '\n' || text[len] == ';')
-				break;
-		if (xprt_rdma_line_is_text(text, len))
-			rc = count++ < XPRT_RDMA_PATHS_LINES ?
-			     xprt_rdma_line_read(lines, text, len) : -ENOSPC;
-		text += len + 1;
+	while ((line = strsep(&text, "\n;"))) {
 		cond_resched();
+		first = line + strspn(line, " \t");
+		if (!*first || *first == '#')
+			continue;
+		if (count++ == XPRT_RDMA_PATHS_LINES)
+			return -ENOSPC;
+		rc = xprt_rdma_line_create(lines, line);
+		if (!rc)
+			continue;
+		if (rc != -ENOMEM)
+			pr_warn_ratelimited("rpcrdma: rdma_paths: error %d in the line: %*pE\n",
+					    rc,
+					    (int)strnlen(line, XPRT_RDMA_PATHS_SHOWN),
+					    line);
+		return rc;
 	}
-	return rc;
+	return 0;
 }
 
 /* Returns an upper bound on the number of lines by which the table would grow. Lines that would be
@@ -241,41 +226,38 @@ static void xprt_rdma_lines_apply_locked(struct xprt_rdma_net *tn,
 	}
 }
 
-/* May this be only a piece of what the administrator has written? If the last line was cut, it
- * could still be valid, but with a wrong address.
- */
-static bool xprt_rdma_paths_is_cut(const char *text, size_t len)
-{
-	return len >= XPRT_RDMA_PATHS_PIECE && text[len - 1] != '\n';
-}
-
 /**
  * xprt_rdma_paths_write - change the table of paths
  * @net: network namespace
- * @text: lines. Each replaces the old line of its destination. A line without options only removes
- *	the old line.
+ * @text: lines, and a NUL; changed. Each line replaces the old line of its destination. A line
+ *	without options only removes the old line.
  * @len: length of @text in bytes
  *
  * If this fails, the table is not changed.
  *
  * Context: process; sleeps.
  * Return: 0; %-ENOSPC if @text has, or the table could get, too many lines; %-E2BIG if a line is
- *	too long; %-EINVAL if the last line may be incomplete; %-ENOMEM; or an error of
- *	rpcrdma_paths_parse().
+ *	too long; %-EINVAL if the last line may be incomplete, or @text has a NUL inside; %-ENOMEM;
+ *	or an error of rpcrdma_paths_parse().
  */
-int xprt_rdma_paths_write(struct net *net, const char *text, size_t len)
+int xprt_rdma_paths_write(struct net *net, char *text, size_t len)
 {
 	struct xprt_rdma_net *tn = xprt_rdma_net_of(net);
 	LIST_HEAD(lines);
 	LIST_HEAD(gone);
 	int rc;
 
-	if (xprt_rdma_paths_is_cut(text, len)) {
+	/* If this is only a piece of what the administrator has written, the last line may be
+	 * incomplete. It could still be valid, but with a wrong address.
+	 */
+	if (len >= XPRT_RDMA_PATHS_PIECE && text[len - 1] != '\n') {
 		pr_warn_ratelimited("rpcrdma: rdma_paths: a write of %zu bytes does not end with a newline\n",
 				    len);
 		return -EINVAL;
 	}
-	rc = xprt_rdma_lines_read(&lines, text, len);
+	if (strnlen(text, len) != len)
+		return -EINVAL;
+	rc = xprt_rdma_lines_read(&lines, text);
 	if (!rc) {
 		spin_lock(&tn->tn_lock);
 		if (tn->tn_nlines + xprt_rdma_lines_growth(tn, &lines) >

@@ -600,7 +600,7 @@ void xprt_rdma_set_connect_timeout(struct rpc_xprt *xprt,
 /* client/paths.c */
 int xprt_rdma_paths_start(void);
 void xprt_rdma_paths_stop(void);
-int xprt_rdma_paths_write(struct net *net, const char *text, size_t len);
+int xprt_rdma_paths_write(struct net *net, char *text, size_t len);
 size_t xprt_rdma_paths_read(struct net *net, char *buf, size_t size,
 			    loff_t skip);
 void xprt_rdma_paths_join(struct xprt_rdma *xr);

@@ -19,7 +19,7 @@
 #include <linux/errno.h>
 #include <linux/export.h>
 #include <linux/inet.h>
-#include <linux/minmax.h>
+#include <linux/kstrtox.h>
 #include <linux/string.h>
 #include <linux/types.h>
 
@@ -27,97 +27,35 @@
 
 #include <rpcrdma/paths.h>
 
-/**
- * struct rpcrdma_word - a part of a line
- * @wd_text: its first byte; the word has no NUL at its end
- * @wd_len: number of bytes
- */
-struct rpcrdma_word {
-	const char	*wd_text;
-	size_t		wd_len;
-};
-
-/* Takes the first word out of @rest. The word ends before the first byte of @rest that is one of
- * @ends, and this byte is taken, too. If @rest has no such byte, the word is all of @rest. Returns
- * true if there was such a byte, so that another word follows.
- */
-static bool rpcrdma_word_cut(struct rpcrdma_word *rest, const char *ends,
-			     struct rpcrdma_word *word)
-{
-	size_t len = 0;
-	bool more;
-
-	while (len < rest->wd_len &&
-	       !memchr(ends, rest->wd_text[len], strlen(ends)))
-		len++;
-	more = len < rest->wd_len;
-	word->wd_text = rest->wd_text;
-	word->wd_len = len;
-	rest->wd_text += len + more;
-	rest->wd_len -= len + more;
-	return more;
-}
-
-static bool rpcrdma_word_is(const struct rpcrdma_word *word, const char *text)
-{
-	return word->wd_len == strlen(text) &&
-	       !memcmp(word->wd_text, text, word->wd_len);
-}
-
-static bool rpcrdma_word_has_letter(const struct rpcrdma_word *word)
-{
-	size_t i;
-
-	for (i = 0; i < word->wd_len; i++)
-		if ((word->wd_text[i] | 0x20) >= 'a' &&
-		    (word->wd_text[i] | 0x20) <= 'z')
-			return true;
-	return false;
-}
-
-/* Can the word be the name of an interface? A word without a letter, or with a colon or a slash, is
+/* Reads the name of an interface. A name of digits and dots only, or with a colon or a slash, is
  * more likely a mistyped address.
  */
-static bool rpcrdma_word_is_dev(const struct rpcrdma_word *word)
+static bool rpcrdma_addr_dev(struct rpcrdma_addr *addr, const char *name)
 {
-	struct rpcrdma_word rest = *word, part;
+	size_t len = strlen(name);
 
-	return word->wd_len && word->wd_len < RPCRDMA_PATHS_DEV &&
-	       !memchr(word->wd_text, '\0', word->wd_len) &&
-	       rpcrdma_word_has_letter(word) &&
-	       !rpcrdma_word_cut(&rest, ":/", &part);
-}
-
-static bool rpcrdma_addr_dev(struct rpcrdma_addr *addr,
-			     const struct rpcrdma_word *word)
-{
-	if (!rpcrdma_word_is_dev(word))
+	if (len >= RPCRDMA_PATHS_DEV || strspn(name, "0123456789.") == len ||
+	    strpbrk(name, ":/"))
 		return false;
-	memcpy(addr->ad_dev, word->wd_text, word->wd_len);
+	memcpy(addr->ad_dev, name, len);
 	return true;
 }
 
-static bool rpcrdma_addr_parse4(struct rpcrdma_addr *addr,
-				const struct rpcrdma_word *word)
+static bool rpcrdma_addr_parse4(struct rpcrdma_addr *addr, const char *text)
 {
 	const char *end;
 
 	addr->ad_family = RPCRDMA_ADDR_4;
-	return in4_pton(word->wd_text, word->wd_len, addr->ad_bytes, -1,
-			&end) && end == word->wd_text + word->wd_len;
+	return in4_pton(text, -1, addr->ad_bytes, -1, &end) && !*end;
 }
 
-static bool rpcrdma_addr_parse6(struct rpcrdma_addr *addr,
-				const struct rpcrdma_word *word)
+static bool rpcrdma_addr_parse6(struct rpcrdma_addr *addr, const char *text)
 {
-	struct rpcrdma_word scope = *word, text;
-	bool scoped = rpcrdma_word_cut(&scope, "%", &text);
 	const char *end;
 
 	addr->ad_family = RPCRDMA_ADDR_6;
-	return in6_pton(text.wd_text, text.wd_len, addr->ad_bytes, -1, &end) &&
-	       end == text.wd_text + text.wd_len &&
-	       (!scoped || rpcrdma_addr_dev(addr, &scope));
+	return in6_pton(text, -1, addr->ad_bytes, '%', &end) &&
+	       (!*end || (*end == '%' && rpcrdma_addr_dev(addr, end + 1)));
 }
 
 /* Returns false for multicast, 255.255.255.255 and 0.0.0.0/8. */
@@ -144,31 +82,16 @@ static bool rpcrdma_addr_is_host6(const struct rpcrdma_addr *addr)
 }
 
 /* Reads an address into @addr, whose bytes are 0. If @dev is true, an interface is allowed, too. */
-static int rpcrdma_addr_parse(struct rpcrdma_addr *addr,
-			      const struct rpcrdma_word *word, bool dev)
+static int rpcrdma_addr_parse(struct rpcrdma_addr *addr, const char *text,
+			      bool dev)
 {
-	if (rpcrdma_addr_parse4(addr, word))
+	if (rpcrdma_addr_parse4(addr, text))
 		return rpcrdma_addr_is_host4(addr->ad_bytes) ? 0 : -EINVAL;
-	if (rpcrdma_addr_parse6(addr, word))
+	if (rpcrdma_addr_parse6(addr, text))
 		return rpcrdma_addr_is_host6(addr) ? 0 : -EINVAL;
 	memset(addr, 0, sizeof(*addr));
-	return dev && rpcrdma_addr_dev(addr, word) ? 0 : -EINVAL;
+	return dev && rpcrdma_addr_dev(addr, text) ? 0 : -EINVAL;
 }
-
-/**
- * rpcrdma_addr_same - compare two addresses
- * @a: address
- * @b: address
- *
- * Context: any.
- * Return: true if they have the same family, address and scope.
- */
-bool rpcrdma_addr_same(const struct rpcrdma_addr *a,
-		       const struct rpcrdma_addr *b)
-{
-	return !memcmp(a, b, sizeof(*a));
-}
-EXPORT_SYMBOL_IF_KUNIT(rpcrdma_addr_same);
 
 /* Reads a list into @list. If @list is not empty, the line has the same option twice, which is an
  * error. All addresses of a line must be of @family, because a transport has one netid on all its
@@ -176,100 +99,91 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_addr_same);
  * %RPCRDMA_ADDR_NONE, so that every address is an error.
  */
 static int rpcrdma_paths_list(struct rpcrdma_addr *list, u8 *count,
-			      struct rpcrdma_word *rest, u8 family, bool dev)
+			      char *rest, u8 family, bool dev)
 {
-	struct rpcrdma_word word;
-	bool more;
+	const char *text;
 	int rc;
 
 	if (*count)
 		return -EINVAL;
-	do {
-		more = rpcrdma_word_cut(rest, ",", &word);
+	while ((text = strsep(&rest, ","))) {
 		if (*count == RPCRDMA_PATHS_MAX)
 			return -E2BIG;
-		rc = rpcrdma_addr_parse(&list[*count], &word, dev);
+		rc = rpcrdma_addr_parse(&list[*count], text, dev);
 		if (rc)
 			return rc;
 		if (list[*count].ad_family && list[*count].ad_family != family)
 			return -EAFNOSUPPORT;
 		++*count;
-	} while (more);
+	}
 	return 0;
 }
 
 /* Reads a number that is at most @max into *@value. If *@value is not -1 before, the line has the
  * same option twice, which is an error.
  */
-static int rpcrdma_paths_number(int *value, const struct rpcrdma_word *word,
-				int max)
+static int rpcrdma_paths_number(int *value, const char *text, u8 max)
 {
-	size_t i;
+	u8 number;
+	int rc;
 
-	if (*value >= 0 || !word->wd_len)
+	if (*value >= 0)
 		return -EINVAL;
-	*value = 0;
-	for (i = 0; i < word->wd_len; i++) {
-		if (word->wd_text[i] < '0' || word->wd_text[i] > '9')
-			return -EINVAL;
-		*value = 10 * *value + (word->wd_text[i] - '0');
-		if (*value > max)
-			return -ERANGE;
-	}
-	return 0;
+	rc = kstrtou8(text, 10, &number);
+	if (rc)
+		return rc;
+	*value = number;
+	return number > max ? -ERANGE : 0;
 }
 
-static int rpcrdma_paths_option(struct rpcrdma_paths *paths,
-				struct rpcrdma_word *rest)
+static int rpcrdma_paths_option(struct rpcrdma_paths *paths, char *value)
 {
+	const char *name = strsep(&value, "=");
 	u8 family = paths->pw_to.ad_family;
-	struct rpcrdma_word name;
 
-	rpcrdma_word_cut(rest, "=", &name);
-	if (rpcrdma_word_is(&name, "src"))
-		return rpcrdma_paths_list(paths->pw_src, &paths->pw_nsrc, rest,
+	if (!value)
+		return -EINVAL;
+	if (!strcmp(name, "src"))
+		return rpcrdma_paths_list(paths->pw_src, &paths->pw_nsrc, value,
 					  family, true);
-	if (rpcrdma_word_is(&name, "dst"))
-		return rpcrdma_paths_list(paths->pw_dst, &paths->pw_ndst, rest,
+	if (!strcmp(name, "dst"))
+		return rpcrdma_paths_list(paths->pw_dst, &paths->pw_ndst, value,
 					  family, false);
-	if (rpcrdma_word_is(&name, "tos"))
-		return rpcrdma_paths_number(&paths->pw_tos, rest, 255);
-	if (rpcrdma_word_is(&name, "ack_timeout"))
-		return rpcrdma_paths_number(&paths->pw_ack_timeout, rest, 31);
+	if (!strcmp(name, "tos"))
+		return rpcrdma_paths_number(&paths->pw_tos, value, 255);
+	if (!strcmp(name, "ack_timeout"))
+		return rpcrdma_paths_number(&paths->pw_ack_timeout, value, 31);
 	return -EINVAL;
 }
 
 /**
  * rpcrdma_paths_parse - read a line of the table of paths
  * @paths: OUT: the line; undefined after an error
- * @line: text, without the end of the line
- * @len: its length in bytes
+ * @line: text, without the end of the line; this function cuts it into words
  *
  * Context: any.
  * Return: 0; %-EAFNOSUPPORT if the line mixes IPv4 and IPv6, or if "default" has an address;
  *	%-E2BIG if a list is too long; %-ERANGE if a number is too large; %-EINVAL for any other
  *	mistake.
  */
-int rpcrdma_paths_parse(struct rpcrdma_paths *paths, const char *line,
-			size_t len)
+int rpcrdma_paths_parse(struct rpcrdma_paths *paths, char *line)
 {
-	struct rpcrdma_word rest = { .wd_text = line, .wd_len = len }, word;
 	bool begun = false;
+	char *word;
 	int rc;
 
 	memset(paths, 0, sizeof(*paths));
 	paths->pw_tos = -1;
 	paths->pw_ack_timeout = -1;
-	while (rest.wd_len) {
-		rpcrdma_word_cut(&rest, " \t", &word);
-		if (!word.wd_len)
+	while ((word = strsep(&line, " \t"))) {
+		if (!*word)
 			continue;
 		if (begun)
-			rc = rpcrdma_paths_option(paths, &word);
-		else if (rpcrdma_word_is(&word, "default"))
+			rc = rpcrdma_paths_option(paths, word);
+		else if (!strcmp(word, "default"))
 			rc = 0;
 		else
-			rc = rpcrdma_addr_parse(&paths->pw_to, &word, false);
+			rc = rpcrdma_addr_parse(&paths->pw_to, word, false);
 		if (rc)
 			return rc;
 		begun = true;

@@ -3,6 +3,7 @@
 
 #include <linux/errno.h>
 #include <linux/types.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,20 +29,20 @@ static void fuzz_paths_addr(const struct rpcrdma_addr *addr, u8 family,
 /* Target paths: any text as a line. With a blank before and behind it, a line means the same. */
 void fuzz_paths(const u8 *data, size_t size)
 {
-	char *line = fuzz_exact(data, size);
+	size_t len = strnlen((const char *)data, size);
 	struct rpcrdma_paths paths, again;
-	char *wide = malloc(size + 2);
+	char *wide = malloc(len + 3);
+	char *line = malloc(len + 1);
 	u32 i;
 	int rc;
 
-	rc = rpcrdma_paths_parse(&paths, line, size);
+	memcpy(line, data, len);
+	line[len] = '\0';
+	sprintf(wide, " %s\t", line);
+	rc = rpcrdma_paths_parse(&paths, line);
 	CHECK(!rc || rc == -EINVAL || rc == -E2BIG || rc == -ERANGE ||
 	      rc == -EAFNOSUPPORT);
-	wide[0] = ' ';
-	if (size)
-		memcpy(wide + 1, line, size);
-	wide[size + 1] = '\t';
-	CHECK(rpcrdma_paths_parse(&again, wide, size + 2) == rc);
+	CHECK(rpcrdma_paths_parse(&again, wide) == rc);
 	free(wide);
 	free(line);
 	if (rc)

@@ -73,6 +73,7 @@ default tos=104
 	printf '%s.1 tos=1%2048s\n' $ONE '' >/tmp/paths.long
 	! cat /tmp/paths.long >$PATHS 2>/dev/null || die "the table takes a line of 2 KB"
 	dmesg | grep -q "rpcrdma: rdma_paths: error -7 in the line: $ONE.1 tos=1" || die "the log does not name the long line"
+	! printf '%s.1 tos=9\0\n' $ONE >$PATHS 2>/dev/null || die "the table takes a NUL"
 	echo "$ONE.1 tos=1" >>$PATHS
 	echo "fd09::1" >$PATHS
 	table_is "default tos=104
