@@ -20,7 +20,6 @@
 #include <rpcrdma/lines.h>
 #include <rpcrdma/props.h>
 #include <rpcrdma/recv.h>
-#include <rpcrdma/rtt.h>
 #include <rpcrdma/send_cq.h>
 #include <rpcrdma/size.h>
 #include <rpcrdma/sq.h>
@@ -158,9 +157,9 @@ static inline void rpcrdma_conn_path_init(struct rpcrdma_conn_path *path,
  * @cn_keepalive: the keepalive
  * @cn_gather: the group that is being received
  * @cn_send_cq: completion queue of the send queue
- * @cn_rtt: estimate of the round-trip time, from the keepalive's probes and from times that the
- *	owner reports. At the end that connected, rpcrdma_conn_connect() makes a first estimate
- *	from the time that connecting took. All other writers hold cq_mutex of @cn_send_cq.
+ * @cn_rtt: estimate of the round-trip time. At the end that connected, rpcrdma_conn_connect()
+ *	makes a first estimate, the time that connecting took. The owner then sets it to shorter
+ *	times that answers took, and holds cq_mutex of @cn_send_cq.
  * @cn_recvs: the Receives
  * @cn_sq: the slots of the send queue
  */
@@ -199,7 +198,7 @@ struct rpcrdma_conn {
 	struct rpcrdma_keepalive	cn_keepalive ____cacheline_aligned_in_smp;
 	struct rpcrdma_gather		cn_gather;
 	struct rpcrdma_send_cq		cn_send_cq;
-	struct rpcrdma_rtt		cn_rtt;
+	ktime_t				cn_rtt;
 
 	/* Completion handlers and other tasks write these. */
 	struct rpcrdma_recv_pool	cn_recvs ____cacheline_aligned_in_smp;

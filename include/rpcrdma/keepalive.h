@@ -30,7 +30,6 @@ struct rpcrdma_conn;
  * @al_heard: time in jiffies when the peer last showed that it is alive; read and written in any
  *	context, without a lock
  * @al_probed: time in jiffies when the latest probe was posted; used by @al_work only
- * @al_sent: ktime_get() just before the latest probe was posted; read when the probe completes
  * @al_grace: if the probe has not completed within @al_wait, the time in jiffies until which
  *	@al_work still waits for it (%RPCRDMA_KEEPALIVE_GRACE); otherwise 0; used by @al_work only
  * @al_work_grace: the same for the owner's work requests, if one kind of them has made no
@@ -49,7 +48,6 @@ struct rpcrdma_keepalive {
 	unsigned long		al_probed;
 	unsigned long		al_grace;
 	unsigned long		al_work_grace;
-	ktime_t			al_sent;
 	bool			al_started;
 	bool			al_busy;
 };

@@ -23,6 +23,22 @@
  */
 #define RPCRDMA_PLAN_PLACED	8192u
 
+/* Maximum length of an item in bytes: that of the largest WRITE */
+#define RPCRDMA_PLAN_MOST		1048576u
+
+/* See rpcrdma_plan_write_max(). The figures are those of rtx.rst 6.1, in microseconds, with one for
+ * 1000 instructions: the cost of a transmission beyond the first; the work that Sends save, on both
+ * sides together; waking a thread, and registering memory. 1 us more for each transmission is the
+ * cost of copying this many bytes at both ends.
+ */
+#define RPCRDMA_PLAN_SEND		5u
+#define RPCRDMA_PLAN_SAVED		30u
+#define RPCRDMA_PLAN_WAKE		6u
+#define RPCRDMA_PLAN_COPY		4096u
+#define RPCRDMA_PLAN_NEAR		131072u
+#define RPCRDMA_PLAN_NEAR_COPIED	16384u
+#define RPCRDMA_PLAN_FAR		200u
+
 /**
  * enum rpcrdma_call_form - how the Call travels
  * @RPCRDMA_CALL_INLINE: Short Message
@@ -214,5 +230,7 @@ enum rpcrdma_answer_form
 rpcrdma_plan_answer(const struct rpcrdma_limits *limits, u32 hdr_len,
 		    u32 body_len, bool has_reply_chunk, u32 reply_chunk_len,
 		    bool prefer_inline);
+u32 rpcrdma_plan_write_max(const struct rpcrdma2_rtx *peer, u32 send, u32 rtt,
+			   u32 fixed);
 
 #endif /* RPCRDMA_PLAN_H */

@@ -84,7 +84,7 @@ static int xprt_rdma_debugfs_show(struct seq_file *seq, void *unused)
 	rpcrdma_debugfs_conn(seq, READ_ONCE(xr->xr_vers), &xr->xr_conn);
 	seq_printf(seq, "v1_only %u\n", READ_ONCE(xr->xr_v1_only));
 	seq_printf(seq, "round_trip_us %u\n",
-		   READ_ONCE(xr->xr_conn.cn_rtt.rt_us));
+		   (u32)ktime_to_us(READ_ONCE(xr->xr_conn.cn_rtt)));
 	seq_printf(seq, "write_max %u\n", READ_ONCE(xr->xr_write_max));
 	xprt_rdma_debugfs_credits(seq, xr);
 	seq_printf(seq, "slots %u\n", READ_ONCE(xr->xr_nreqs));

@@ -36,10 +36,17 @@
  * Until the version is known, there are only a few Receives, which are large enough for both
  * versions. The version determines the size of Receives, so all others are created after the
  * negotiation (version-two 7.1).
+ *
+ * This file also owns xr_write_max: the maximum length of a Call's item (DDP-eligible data) that
+ * goes by Sends and not by RDMA Read. It depends on the round trip (cn_rtt), which is the shortest
+ * time that connecting, the answer to our CONNPROP, or any Reply took. sunrpc computes how long
+ * each Reply took (rq_rtt), and few Replies after the first ones of a connection are quicker than
+ * all before.
  */
 #include <linux/random.h>
 #include <rpcrdma/negotiate.h>
 #include <rpcrdma/param.h>
+#include <rpcrdma/plan.h>
 
 #include "trace.h"
 #include "xprt_rdma.h"
@@ -60,6 +67,12 @@ static unsigned int xprt_rdma_rtx = 1;
 rpcrdma_param_range(rdma_rtx, xprt_rdma_rtx, 0, 1);
 MODULE_PARM_DESC(rdma_rtx,
 		 "Client: send long messages in several Sends where the server takes that, 0 or 1");
+
+static unsigned int xprt_rdma_rtx_write_max;
+rpcrdma_param_range(rdma_rtx_write_max, xprt_rdma_rtx_write_max, 0,
+		    XPRT_RDMA_RTX_MAX);
+MODULE_PARM_DESC(rdma_rtx_write_max,
+		 "Client: bytes of the largest data item that is sent in Sends, 0: by the round trip");
 
 /* Maximum time for a server to answer the first message (G-20) */
 #define XPRT_RDMA_NEGOTIATE_TIMEOUT	(5 * HZ)
@@ -140,6 +153,38 @@ u32 xprt_rdma_negotiate_recv_size(const struct xprt_rdma *xr)
 	}
 }
 
+/* Computes the maximum length of items that go by Sends. cq_mutex held. */
+static void xprt_rdma_negotiate_write_max(struct xprt_rdma *xr)
+{
+	const struct rpcrdma_conn *conn = &xr->xr_conn;
+	u32 send = xprt_rdma_placing_send(xr) ?:
+		   conn->cn_limits.lm_inline_send;
+	u32 rtt = min_t(s64, ktime_to_us(conn->cn_rtt), U32_MAX);
+
+	WRITE_ONCE(xr->xr_write_max,
+		   rpcrdma_plan_write_max(&conn->cn_rtx, send, rtt,
+					  READ_ONCE(xprt_rdma_rtx_write_max)));
+}
+
+/**
+ * xprt_rdma_negotiate_rtt - use the time that an answer took
+ * @xr: transport
+ * @rtt: time from sending the message until its answer came
+ *
+ * The shortest time is the estimate of the round trip. No answer comes sooner than the network
+ * allows, and every measured time is the round trip and some delay, for example that of a thread
+ * that wakes up. (T-40)
+ *
+ * Context: completion queue's workqueue; cq_mutex held.
+ */
+void xprt_rdma_negotiate_rtt(struct xprt_rdma *xr, ktime_t rtt)
+{
+	if (rtt >= xr->xr_conn.cn_rtt)
+		return;
+	WRITE_ONCE(xr->xr_conn.cn_rtt, rtt);
+	xprt_rdma_negotiate_write_max(xr);
+}
+
 static void xprt_rdma_negotiate_limits(struct xprt_rdma *xr, u32 recv_size,
 				       const struct rpcrdma2_props *peer)
 {
@@ -153,7 +198,7 @@ static void xprt_rdma_negotiate_limits(struct xprt_rdma *xr, u32 recv_size,
 	if (peer)
 		xr->xr_conn.cn_rtx = peer->vp_rtx;
 	xr->xr_props_heard = peer;
-	xprt_rdma_rtt_choose(xr);
+	xprt_rdma_negotiate_write_max(xr);
 }
 
 static void xprt_rdma_negotiate_v2(struct xprt_rdma *xr,
@@ -213,8 +258,8 @@ void xprt_rdma_negotiate_receive(struct xprt_rdma *xr,
 						  xr->xr_negotiate_xid);
 	trace_xprt_rdma_nego(&hdr, answer);
 	if (answer != RPCRDMA_NEGOTIATE_WAIT)
-		xprt_rdma_rtt_heard(xr, ktime_sub(ktime_get(),
-						  xr->xr_negotiate_at));
+		xprt_rdma_negotiate_rtt(xr, ktime_sub(ktime_get(),
+						      xr->xr_negotiate_at));
 
 	switch (answer) {
 	case RPCRDMA_NEGOTIATE_WAIT:
@@ -230,7 +275,7 @@ void xprt_rdma_negotiate_receive(struct xprt_rdma *xr,
 		 * Forget its properties, and use the limits of version 1.
 		 */
 		memset(&xr->xr_conn.cn_rtx, 0, sizeof(xr->xr_conn.cn_rtx));
-		xprt_rdma_rtt_choose(xr);
+		xprt_rdma_negotiate_write_max(xr);
 		rpcrdma_props_limits(&xr->xr_conn.cn_ours,
 				     xr->xr_conn.cn_peer_data,
 				     xr->xr_conn.cn_peer_len,

@@ -247,8 +247,9 @@ static void xprt_rdma_reply_handle(struct xprt_rdma *xr,
 		rpcrdma_msg_put(msg);
 		return;
 	}
-	if (unlikely(xprt_rdma_rtt_is_news(xr, &req->rr_slot)))
-		xprt_rdma_rtt_heard(xr, req->rr_slot.rq_rtt);
+	/* xprt_lookup_rqst() has computed rq_rtt. */
+	if (unlikely(req->rr_slot.rq_rtt < xr->xr_conn.cn_rtt))
+		xprt_rdma_negotiate_rtt(xr, req->rr_slot.rq_rtt);
 	xprt_rdma_reply_credit(xr, hdr, verdict);
 	xprt_rdma_reply_assess(xr, req, hdr, verdict);
 	xprt_rdma_reply_fence(xr, req, msg);

@@ -610,22 +610,8 @@ int xprt_rdma_paths_choose(struct xprt_rdma *xr);
 bool xprt_rdma_paths_tried(struct xprt_rdma *xr, int rc);
 void xprt_rdma_paths_connected(struct xprt_rdma *xr);
 
-/* client/rtt.c */
-extern unsigned int xprt_rdma_rtx_write_max;
-void xprt_rdma_rtt_choose(struct xprt_rdma *xr);
-void xprt_rdma_rtt_heard(struct xprt_rdma *xr, ktime_t rtt);
-
-/* Returns whether the time that a Reply took may change the estimate of the round trip.
- * xprt_lookup_rqst() has just found @rqst, and so has computed rq_rtt.
- */
-static inline bool xprt_rdma_rtt_is_news(const struct xprt_rdma *xr,
-					 const struct rpc_rqst *rqst)
-{
-	return rpcrdma_rtt_asks(&xr->xr_conn.cn_rtt,
-				ktime_to_ns(rqst->rq_rtt));
-}
-
 /* client/negotiate.c */
+void xprt_rdma_negotiate_rtt(struct xprt_rdma *xr, ktime_t rtt);
 u32 xprt_rdma_negotiate_size(const struct xprt_rdma *xr, u32 size);
 void xprt_rdma_negotiate_init(struct xprt_rdma *xr);
 u32 xprt_rdma_negotiate_recv_size(const struct xprt_rdma *xr);

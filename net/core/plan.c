@@ -400,3 +400,56 @@ rpcrdma_plan_answer(const struct rpcrdma_limits *limits, u32 hdr_len,
 	return RPCRDMA_ANSWER_LONG;
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_plan_answer);
+
+/**
+ * rpcrdma_plan_write_max - compute the length up to which the item of a Call goes by Sends
+ * @peer: the peer's property RTX; all zero if the peer has not announced it
+ * @send: maximum length of a transmission in bytes
+ * @rtt: round trip in microseconds
+ * @fixed: length in bytes, as set by an administrator; 0 if it is to be computed
+ *
+ * Sends save a round trip, a second wakeup of a server thread, registration and invalidation. But
+ * each transmission beyond the first has a cost. It is counted in full, as if no part of it
+ * overlapped with other work. Either the work or the time that Sends save must outweigh the cost of
+ * all of them; work and time are not added. If the round trip is short, only work is saved, and no
+ * more than %RPCRDMA_PLAN_NEAR bytes go by Sends, or %RPCRDMA_PLAN_NEAR_COPIED if the peer has no
+ * target segments (rtx.h). If it takes %RPCRDMA_PLAN_FAR us or more, items of any length do.
+ *
+ * Call this when the round trip or the limits have changed, not for each Call. See RTX-95, RTX-96
+ * of rtx.rst; T-40.
+ *
+ * Context: any.
+ * Return: length in bytes; 0 if the peer accepts no groups.
+ */
+u32 rpcrdma_plan_write_max(const struct rpcrdma2_rtx *peer, u32 send, u32 rtt,
+			   u32 fixed)
+{
+	static const struct rpcrdma2_item any = {
+		.im_length = RPCRDMA_PLAN_MOST,
+	};
+	u32 part, cost = RPCRDMA_PLAN_SEND, near = RPCRDMA_PLAN_NEAR;
+	struct rpcrdma_layout layout = { .ly_limit = send };
+	u64 best = RPCRDMA_PLAN_MOST;
+
+	rpcrdma_layout_place(&layout, peer, U32_MAX, &any, 1);
+	part = layout.ly_part;
+	if (!part) {
+		/* The item stays in the payload stream, and both ends copy it. */
+		part = send - min(send, RPCRDMA2_RTX_NEXT_LEN);
+		cost += part / RPCRDMA_PLAN_COPY;
+		near = RPCRDMA_PLAN_NEAR_COPIED;
+	}
+	if (rtt < RPCRDMA_PLAN_FAR) {
+		u64 count = max(rtt + RPCRDMA_PLAN_WAKE, RPCRDMA_PLAN_SAVED) /
+			    cost + 1;
+
+		best = min(best, count * part);
+		if (rtt + RPCRDMA_PLAN_WAKE <= RPCRDMA_PLAN_SAVED)
+			best = min_t(u64, best, near);
+	}
+	if (fixed)
+		best = fixed;
+	best = min_t(u64, best, peer->xp_msg_max);
+	return min_t(u64, best, (u64)part * peer->xp_call_max);
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_plan_write_max);

@@ -500,7 +500,7 @@ int rpcrdma_conn_connect(struct rpcrdma_conn *conn,
 	if (rc)
 		return rc;
 
-	rpcrdma_rtt_heard(&conn->cn_rtt, ktime_us_delta(ktime_get(), begun));
+	conn->cn_rtt = ktime_sub(ktime_get(), begun);
 	if (conn->cn_caps.dc_settle)
 		msleep(conn->cn_caps.dc_settle);
 	return 0;

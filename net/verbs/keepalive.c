@@ -88,12 +88,8 @@ static void rpcrdma_keepalive_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 
 	if (likely(wc->status == IB_WC_SUCCESS)) {
 		rpcrdma_send_cq_seen(conn);
-		if (rpcrdma_keepalive_is_answered(conn)) {
+		if (rpcrdma_keepalive_is_answered(conn))
 			rpcrdma_keepalive_heard(al);
-			rpcrdma_rtt_probed(&conn->cn_rtt,
-					   ktime_us_delta(ktime_get(),
-							  al->al_sent));
-		}
 		/* Pairs with rpcrdma_keepalive_check_peer(), which reads
 		 * al_busy and then al_heard.
 		 */
@@ -137,7 +133,6 @@ static int rpcrdma_keepalive_probe(struct rpcrdma_conn *conn)
 	 */
 	al->al_cid.ci_queue = conn->cn_cq->res.id;
 	WRITE_ONCE(al->al_busy, true);
-	al->al_sent = ktime_get();
 	return rpcrdma_conn_post_awaited(conn, &probe.wr);
 }
 

@@ -17,8 +17,8 @@ READDIR = ("readdir", 20)
 # Goals: the maximum cost of an operation, as a fraction of its cost with the in-tree module
 GOALS = [(("write", 16384), 0.85), (("write", 32768), 0.85), (("write", 65536), 0.92), (READDIR, 0.85)]
 # Length of the longest item that the client sends in a group if the round trip is 10 us (T-40;
-# net/core/choice.c). WRITEs up to this size are checked against the goal "sent at 10 us".
-NEAR = {"v2p0": 32696, "v2p4": 86016, "v2p8": 131072}
+# net/core/plan.c). WRITEs up to this size are checked against the goal "sent at 10 us".
+NEAR = {"v2p0": 16384, "v2p4": 86016, "v2p8": 131072}
 COUNTED = ("client_send", "client_reg_mr", "client_doorbells", "server_rdma_read", "server_doorbells",
            "svc_rdma_recvfrom", "svc_recv", "ib_cq_poll_work", "switches", "kmallocs", "kmallocs_module",
            "pages", "pages_nfsd")
@@ -63,7 +63,7 @@ def count_table(provider, runs):
 
 
 def saved_table(provider, by):
-    """Instructions that Sends save compared with RDMA Read, as T-40 and net/core/choice.c use them"""
+    """Instructions that Sends save compared with RDMA Read, as T-40 and net/core/plan.c use them"""
     without, rows = by.get("v2n"), []
     if not without:
         return

@@ -18,7 +18,7 @@ fuzz_target fuzz_v1_call, fuzz_v1_reply, fuzz_v1_trip, fuzz_v1_error;
 fuzz_target fuzz_v2_server, fuzz_v2_client, fuzz_v2_trip, fuzz_v2_ctl;
 fuzz_target fuzz_v2_negotiate, fuzz_v2_retry;
 fuzz_target fuzz_rtx_msg, fuzz_rtx_group, fuzz_rtx_layout;
-fuzz_target fuzz_rtt, fuzz_choice;
+fuzz_target fuzz_choice;
 fuzz_target fuzz_chunk, fuzz_items, fuzz_head, fuzz_payload;
 fuzz_target fuzz_props, fuzz_credit, fuzz_plan, fuzz_size;
 fuzz_target fuzz_budget, fuzz_grant;
