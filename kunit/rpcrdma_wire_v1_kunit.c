@@ -115,7 +115,6 @@ static void rpcrdma_v1_encode_call_vectors(struct kunit *test)
 	struct rpcrdma_kunit *fx = test->priv;
 	u8 *buf = rpcrdma_kunit_exact(fx, fx->kf_buf, len);
 
-	KUNIT_EXPECT_EQ(test, rpcrdma1_call_len(&param->call), len);
 	KUNIT_ASSERT_EQ(test, rpcrdma1_encode_call(buf, len, &param->call),
 			len);
 	KUNIT_EXPECT_MEMEQ(test, buf, vec->ve_data, len);
@@ -125,11 +124,11 @@ static void rpcrdma_v1_encode_call_vectors(struct kunit *test)
 static void rpcrdma_v1_encode_call_needs_room(struct kunit *test)
 {
 	const struct rpcrdma_v1_call_case *param = test->param_value;
+	u32 size, len = rpcrdma_vectors[param->vector].ve_len - param->msg_len;
 	struct rpcrdma_kunit *fx = test->priv;
-	u32 size;
 	u8 *buf;
 
-	for (size = 0; size < rpcrdma1_call_len(&param->call); size++) {
+	for (size = 0; size < len; size++) {
 		buf = rpcrdma_kunit_exact(fx, fx->kf_buf, size);
 		KUNIT_EXPECT_EQ(test, rpcrdma1_encode_call(buf, size,
 							   &param->call),
@@ -387,15 +386,21 @@ static const struct rpcrdma_v1_error_case rpcrdma_v1_error_cases[] = {
 
 KUNIT_ARRAY_PARAM_DESC(rpcrdma_v1_error, rpcrdma_v1_error_cases, desc);
 
+/* ERR_VERS has the same layout in all versions */
 static int rpcrdma_v1_encode_error(const struct rpcrdma_v1_error_case *param,
 				   void *buf, u32 size, u32 credit)
 {
-	if (param->err == RPCRDMA1_ERR_VERS)
-		return rpcrdma1_encode_err_vers(buf, size, XID, param->vers,
-						credit,
-						(u32[]){ param->low,
-							 param->high });
-	return rpcrdma1_encode_err_chunk(buf, size, XID, credit);
+	const struct rpcrdma2_error error = {
+		.er_code = RPCRDMA2_ERR_VERS,
+		.er_arg = { param->low, param->high },
+	};
+	static struct rpcrdma_hdr hdr;
+
+	if (param->err != RPCRDMA1_ERR_VERS)
+		return rpcrdma1_encode_err_chunk(buf, size, XID, credit);
+	hdr.hd_xid = XID;
+	hdr.hd_vers = param->vers;
+	return rpcrdma2_encode_error(buf, size, &hdr, credit, &error);
 }
 
 /* Covers: V1-HDR-09 V1-HDR-27 V1-ERR-03 V1-ERR-05 V1-ERR-07 G-11 */
@@ -455,7 +460,7 @@ static void rpcrdma_v1_decode_error_vectors(struct kunit *test)
 static enum rpcrdma_verdict
 rpcrdma_v1_truncated_call(const struct rpcrdma_v1_call_case *param, u32 len)
 {
-	u32 hdr_len = rpcrdma1_call_len(&param->call);
+	u32 hdr_len = rpcrdma_vectors[param->vector].ve_len - param->msg_len;
 
 	if (len < 28)
 		return RPCRDMA_DISCARD_SHORT;
@@ -1039,7 +1044,9 @@ static void rpcrdma_v1_credit_is_never_zero(struct kunit *test)
 	struct rpcrdma_kunit *fx = test->priv;
 	const struct rpcrdma_call_out call = { .ko_xid = XID };
 	struct rpcrdma_reply_out reply = { .ro_xid = XID };
-	static const u32 versions[] = { 1, 1 };
+	const struct rpcrdma_v1_error_case err_vers = {
+		.err = RPCRDMA1_ERR_VERS, .vers = 1, .low = 1, .high = 1,
+	};
 	u8 buf[28];
 
 	rpcrdma_kunit_words(fx, (const u32[]) { XID, 1, 1 }, 3);
@@ -1054,8 +1061,8 @@ static void rpcrdma_v1_credit_is_never_zero(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma1_encode_err_chunk(buf, 28, XID, 0), 20);
 	KUNIT_EXPECT_MEMEQ(test, buf, fx->kf_buf, 12);
 	memset(buf, 0, sizeof(buf));
-	KUNIT_EXPECT_EQ(test, rpcrdma1_encode_err_vers(buf, 28, XID, 1, 0,
-						       versions), 28);
+	KUNIT_EXPECT_EQ(test, rpcrdma_v1_encode_error(&err_vers, buf, 28, 0),
+			28);
 	KUNIT_EXPECT_MEMEQ(test, buf, fx->kf_buf, 12);
 }
 
@@ -1068,7 +1075,6 @@ static void rpcrdma_v1_send_call(struct rpcrdma_kunit *fx,
 
 	len = rpcrdma1_encode_call(fx->kf_buf, RPCRDMA_KUNIT_BUF_LEN, call);
 	KUNIT_ASSERT_GT(test, len, 0);
-	KUNIT_EXPECT_EQ(test, rpcrdma1_call_len(call), len);
 	fx->kf_len = len;
 	if (call->ko_proc == RPCRDMA1_MSG) {
 		rpcrdma_kunit_word(fx, call->ko_xid);

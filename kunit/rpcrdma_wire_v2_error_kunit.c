@@ -6,6 +6,8 @@
 #include <linux/limits.h>
 #include <linux/string.h>
 
+#include <rpcrdma/negotiate.h>
+
 #include "rpcrdma_kunit.h"
 
 #define XID	RPCRDMA_KUNIT_XID
@@ -339,15 +341,22 @@ static void rpcrdma_v2_errors_are_responses(struct kunit *test)
 	rpcrdma_kunit_say(fx, XID, 3, 1, 4, 0, 1, 1, 2);
 	KUNIT_EXPECT_EQ(test, rpcrdma_kunit_client2(fx, fx->kf_buf, 32, 0),
 			RPCRDMA_BAD_VERS);
+	rpcrdma_kunit_clear(fx);
+	rpcrdma_kunit_say(fx, XID, 3, 1, 4, 1, RPCRDMA2_ERR_WRITE_RESOURCE, 1,
+			  2);
+	KUNIT_EXPECT_EQ(test, rpcrdma_kunit_client2(fx, fx->kf_buf, 32, 0),
+			RPCRDMA_BAD_VERS);
 }
 
 /* Covers: V2-ERR-05 V2-NEG-08 */
 static void rpcrdma_v2_falls_back(struct kunit *test)
 {
-	static const struct { u32 low, high, vers; } cases[] = {
-		{ 1, 1, 1 }, { 1, 2, 1 }, { 0, 1, 1 }, { 0, U32_MAX, 1 },
-		{ 2, 2, 0 }, { 3, 9, 0 }, { 0, 0, 0 }, { 2, 1, 0 },
-		{ U32_MAX, 0, 0 },
+	const enum rpcrdma_negotiate yes = RPCRDMA_NEGOTIATE_V1;
+	const enum rpcrdma_negotiate no = RPCRDMA_NEGOTIATE_NONE;
+	const struct { u32 low, high, answer; } cases[] = {
+		{ 1, 1, yes }, { 1, 2, yes }, { 0, 1, yes },
+		{ 0, U32_MAX, yes }, { 2, 2, no }, { 3, 9, no },
+		{ 0, 0, no }, { 2, 1, no }, { U32_MAX, 0, no },
 	};
 	struct rpcrdma_kunit *fx = test->priv;
 	u32 i;
@@ -358,8 +367,10 @@ static void rpcrdma_v2_falls_back(struct kunit *test)
 				  cases[i].high);
 		KUNIT_ASSERT_EQ(test, rpcrdma_kunit_client2(fx, fx->kf_buf, 28,
 							    1), RPCRDMA_OK);
-		KUNIT_EXPECT_EQ_MSG(test, rpcrdma2_fallback_vers(&fx->kf_hdr),
-				    cases[i].vers, "%u to %u", cases[i].low,
+		KUNIT_EXPECT_EQ_MSG(test,
+				    rpcrdma_negotiate_answer(&fx->kf_hdr,
+							     RPCRDMA_OK, XID),
+				    cases[i].answer, "%u to %u", cases[i].low,
 				    cases[i].high);
 	}
 }

@@ -100,7 +100,6 @@ rpcrdma2_decode_group(const void *buf, u32 len,
 		      const struct rpcrdma2_accept *accept,
 		      struct rpcrdma_hdr *hdr);
 
-u32 rpcrdma2_rtx_call_len(u32 nitems, const struct rpcrdma_call_out *call);
 u32 rpcrdma2_rtx_reply_len(u32 nitems, const struct rpcrdma_lists *lists);
 int rpcrdma2_encode_rtx_call(void *buf, u32 size,
 			     const struct rpcrdma2_transmission *tx,

@@ -133,21 +133,21 @@ struct rpcrdma_chunk {
  * @ls_read_end: end of the Read list in the received header; for the codec only
  * @ls_call: the Position Zero chunk; its ck_nsegs is 0 if there is none
  * @ls_reply: the Reply chunk, valid if @ls_has_reply
- * @ls_read: Read chunks with a non-zero position, in ascending order of position
- * @ls_write: the Write list, in the order received
  * @ls_nreads: number of entries used in @ls_read
  * @ls_nwrites: number of entries used in @ls_write
  * @ls_has_reply: a Reply chunk is present
+ * @ls_read: Read chunks with a non-zero position, in ascending order of position
+ * @ls_write: the Write list, in the order received
  */
 struct rpcrdma_lists {
 	const void		*ls_read_end;
 	struct rpcrdma_chunk	ls_call;
 	struct rpcrdma_chunk	ls_reply;
-	struct rpcrdma_chunk	ls_read[RPCRDMA_MAX_CHUNKS];
-	struct rpcrdma_chunk	ls_write[RPCRDMA_MAX_CHUNKS];
 	u32			ls_nreads;
 	u32			ls_nwrites;
 	bool			ls_has_reply;
+	struct rpcrdma_chunk	ls_read[RPCRDMA_MAX_CHUNKS];
+	struct rpcrdma_chunk	ls_write[RPCRDMA_MAX_CHUNKS];
 };
 
 /**
@@ -465,7 +465,6 @@ u32 rpcrdma_wire_lists_len(u32 nreadsegs, u32 nwrites, u32 nwritesegs,
 			   u32 nreplysegs);
 
 /* wire/v1.c */
-u32 rpcrdma1_call_len(const struct rpcrdma_call_out *call);
 int rpcrdma1_encode_call(void *buf, u32 size,
 			 const struct rpcrdma_call_out *call);
 enum rpcrdma_verdict rpcrdma1_decode_call(const void *buf, u32 len,
@@ -475,14 +474,11 @@ int rpcrdma1_encode_reply(void *buf, u32 size,
 			  const struct rpcrdma_reply_out *reply);
 enum rpcrdma_verdict rpcrdma1_decode_reply(const void *buf, u32 len,
 					   struct rpcrdma_hdr *hdr);
-int rpcrdma1_encode_err_vers(void *buf, u32 size, u32 xid, u32 vers,
-			     u32 credit, const u32 range[2]);
 int rpcrdma1_encode_err_chunk(void *buf, u32 size, u32 xid, u32 credit);
 
 /* wire/v2.c */
 extern const struct rpcrdma2_accept rpcrdma2_accept_forward;
 extern const struct rpcrdma2_accept rpcrdma2_accept_backward;
-u32 rpcrdma2_call_len(const struct rpcrdma_call_out *call);
 int rpcrdma2_encode_call(void *buf, u32 size,
 			 const struct rpcrdma_call_out *call);
 enum rpcrdma_verdict rpcrdma2_decode_call(const void *buf, u32 len,
@@ -504,7 +500,6 @@ bool rpcrdma2_refusal(const struct rpcrdma_hdr *hdr,
 		      struct rpcrdma2_error *error);
 int rpcrdma2_encode_error(void *buf, u32 size, const struct rpcrdma_hdr *hdr,
 			  u32 credit, const struct rpcrdma2_error *error);
-u32 rpcrdma2_fallback_vers(const struct rpcrdma_hdr *hdr);
 
 /* wire/v2_props.c */
 void rpcrdma2_props_default(struct rpcrdma2_props *props);

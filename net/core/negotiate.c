@@ -16,17 +16,6 @@
 
 #include <rpcrdma/negotiate.h>
 
-static enum rpcrdma_negotiate
-rpcrdma_negotiate_error(const struct rpcrdma_hdr *hdr)
-{
-	if (hdr->hd_err == RPCRDMA2_ERR_VERS)
-		return rpcrdma2_fallback_vers(hdr) ? RPCRDMA_NEGOTIATE_V1 :
-						     RPCRDMA_NEGOTIATE_NONE;
-	/* ERR_CHUNK comes from a version 1 server that did not check rdma_vers */
-	return hdr->hd_v1_error ? RPCRDMA_NEGOTIATE_V1 :
-				  RPCRDMA_NEGOTIATE_V2_PLAIN;
-}
-
 /**
  * rpcrdma_negotiate_answer - what does a message mean for the negotiation?
  * @hdr: its header, as decoded with %RPCRDMA2_NEGOTIATING
@@ -37,7 +26,8 @@ rpcrdma_negotiate_error(const struct rpcrdma_hdr *hdr)
  * but this answer has no properties. So the defaults apply, unless the peer has announced its
  * properties before (G-17). The same holds if the answer is a CONNPROP with bad properties; the
  * credits of that answer are still valid, see rpcrdma2_is_grant(). A truncated error is still an
- * error (G-14). If an ERR_VERS lacks its range of versions, version 1 is tried.
+ * error (G-14). If an ERR_VERS lacks its range of versions, version 1 is tried. Otherwise the range
+ * must include version 1; if it does not, the connection has to be closed (version-two 7.2).
  *
  * Context: any.
  * Return: how to go on.
@@ -54,10 +44,14 @@ rpcrdma_negotiate_answer(const struct rpcrdma_hdr *hdr,
 		return verdict == RPCRDMA_OK ? RPCRDMA_NEGOTIATE_V2 :
 					       RPCRDMA_NEGOTIATE_V2_PLAIN;
 	case RPCRDMA2_ERROR:
-		if (verdict == RPCRDMA_OK)
-			return rpcrdma_negotiate_error(hdr);
-		return hdr->hd_err == RPCRDMA2_ERR_VERS ?
-		       RPCRDMA_NEGOTIATE_V1 : RPCRDMA_NEGOTIATE_V2_PLAIN;
+		if (hdr->hd_err == RPCRDMA2_ERR_VERS)
+			return verdict != RPCRDMA_OK ||
+			       (hdr->hd_vers_low <= RPCRDMA_VERS_1 &&
+				hdr->hd_vers_high >= RPCRDMA_VERS_1) ?
+			       RPCRDMA_NEGOTIATE_V1 : RPCRDMA_NEGOTIATE_NONE;
+		/* ERR_CHUNK comes from a version 1 server that did not check rdma_vers */
+		return hdr->hd_v1_error ? RPCRDMA_NEGOTIATE_V1 :
+					  RPCRDMA_NEGOTIATE_V2_PLAIN;
 	default:
 		/* This is a Reply, although no Call was sent. */
 		return RPCRDMA_NEGOTIATE_WAIT;

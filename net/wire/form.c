@@ -14,6 +14,8 @@
  * See RFC 8166 3.4, 3.5, 4.3.
  */
 
+#include <linux/stddef.h>
+#include <linux/string.h>
 #include <linux/types.h>
 
 #include <rpcrdma/wire.h>
@@ -22,46 +24,6 @@
 
 /* Every RPC message begins with these 8 bytes: XID and msg_type (its direction) */
 #define RPCRDMA_RPC_MIN		8u
-
-/**
- * rpcrdma_form_call_len - size of the chunk lists of a Call to be sent
- * @call: the Call
- *
- * Context: any.
- * Return: number of bytes.
- *
- * See RFC 8166 3.5.
- */
-u32 rpcrdma_form_call_len(const struct rpcrdma_call_out *call)
-{
-	u32 i, nreadsegs = 0, nwritesegs = 0;
-
-	for (i = 0; i < call->ko_nreads; i++)
-		nreadsegs += call->ko_read[i].co_nsegs;
-	for (i = 0; i < call->ko_nwrites; i++)
-		nwritesegs += call->ko_write[i].co_nsegs;
-	return rpcrdma_wire_lists_len(nreadsegs, call->ko_nwrites, nwritesegs,
-				      call->ko_reply ?
-				      call->ko_reply->co_nsegs : 0);
-}
-
-/*
- * May these Read chunks be sent? Each must have segments and an aligned position, and the
- * positions must ascend (RFC 8166 3.4.4, 3.4.5, 4.3.1).
- */
-static bool rpcrdma_form_reads_valid(const struct rpcrdma_call_out *call)
-{
-	const struct rpcrdma_chunk_out *chunk = call->ko_read;
-	u32 i;
-
-	for (i = 0; i < call->ko_nreads; i++, chunk++) {
-		if (!chunk->co_nsegs || chunk->co_position % RPCRDMA_WORD_LEN)
-			return false;
-		if (i && chunk->co_position <= chunk[-1].co_position)
-			return false;
-	}
-	return true;
-}
 
 /**
  * rpcrdma_form_call_valid - may this Call be sent?
@@ -73,33 +35,22 @@ static bool rpcrdma_form_reads_valid(const struct rpcrdma_call_out *call)
  */
 bool rpcrdma_form_call_valid(const struct rpcrdma_call_out *call)
 {
-	bool zero = call->ko_nreads && !call->ko_read[0].co_position;
+	const struct rpcrdma_chunk_out *chunk = call->ko_read;
+	bool zero = call->ko_nreads && !chunk->co_position;
 	u32 i;
 
 	/* The message is either inline or in a Position Zero chunk (G-01, G-09) */
 	if (call->ko_proc != (zero ? RPCRDMA1_NOMSG : RPCRDMA1_MSG))
 		return false;
+	/* The positions are aligned, and ascend (RFC 8166 3.4.4, 3.4.5, 4.3.1) */
+	for (i = 0; i < call->ko_nreads; i++, chunk++)
+		if (!chunk->co_nsegs || chunk->co_position % RPCRDMA_WORD_LEN ||
+		    (i && chunk->co_position <= chunk[-1].co_position))
+			return false;
 	for (i = 0; i < call->ko_nwrites; i++)
 		if (!call->ko_write[i].co_nsegs)
 			return false;
-	if (call->ko_reply && !call->ko_reply->co_nsegs)
-		return false;
-	return rpcrdma_form_reads_valid(call);
-}
-
-/**
- * rpcrdma_form_put_call - write the chunk lists of a Call
- * @out: where to write
- * @call: the Call
- *
- * Context: any.
- */
-void rpcrdma_form_put_call(struct rpcrdma_xdr_out *out,
-			   const struct rpcrdma_call_out *call)
-{
-	rpcrdma_wire_put_reads(out, call->ko_read, call->ko_nreads);
-	rpcrdma_wire_put_writes(out, call->ko_write, call->ko_nwrites);
-	rpcrdma_wire_put_reply(out, call->ko_reply);
+	return !call->ko_reply || call->ko_reply->co_nsegs;
 }
 
 /**
@@ -167,26 +118,9 @@ bool rpcrdma_form_reply_valid(const struct rpcrdma_reply_out *reply)
  */
 bool rpcrdma_form_get_fixed(struct rpcrdma_xdr_in *in, struct rpcrdma_hdr *hdr)
 {
-	hdr->hd_xid = 0;
-	hdr->hd_vers = 0;
-	hdr->hd_credit = 0;
-	hdr->hd_proc = 0;
-	hdr->hd_err = 0;
-	hdr->hd_err_arg[0] = 0;
-	hdr->hd_err_arg[1] = 0;
-	hdr->hd_vers_low = 0;
-	hdr->hd_vers_high = 0;
-	hdr->hd_response = false;
-	hdr->hd_v1_error = false;
-	hdr->hd_inv_stray = 0;
-	hdr->hd_inv_handle = 0;
+	/* The entries of empty lists need no value */
+	memset(hdr, 0, offsetof(struct rpcrdma_hdr, hd_lists.ls_read));
 	rpcrdma2_props_default(&hdr->hd_props);
-	hdr->hd_length = 0;
-	hdr->hd_msg_len = 0;
-	hdr->hd_rpc_xid = 0;
-	hdr->hd_rpc_type = 0;
-	rpcrdma_lists_clear(&hdr->hd_lists);
-
 	if (in->xi_left < RPCRDMA_FIXED_LEN)
 		return false;
 	return rpcrdma_xdr_get(in, &hdr->hd_xid) &&
@@ -238,19 +172,6 @@ bool rpcrdma_form_has_msg(const struct rpcrdma_hdr *hdr)
 	return hdr->hd_msg_len >= RPCRDMA_RPC_MIN;
 }
 
-/* Are all positions multiples of 4 (RFC 8166 3.4.5)? core/chunk.c checks later that they fit
- * into the stream.
- */
-static bool rpcrdma_form_positions_aligned(const struct rpcrdma_lists *lists)
-{
-	u32 i;
-
-	for (i = 0; i < lists->ls_nreads; i++)
-		if (lists->ls_read[i].ck_position % RPCRDMA_WORD_LEN)
-			return false;
-	return true;
-}
-
 /**
  * rpcrdma_form_judge_call - is this header valid for a Call?
  * @hdr: a received header with lists: MSG, NOMSG or RTX_MSG
@@ -265,9 +186,12 @@ static bool rpcrdma_form_positions_aligned(const struct rpcrdma_lists *lists)
 enum rpcrdma_verdict rpcrdma_form_judge_call(const struct rpcrdma_hdr *hdr)
 {
 	const struct rpcrdma_lists *lists = &hdr->hd_lists;
+	u32 i;
 
-	if (!rpcrdma_form_positions_aligned(lists))
-		return RPCRDMA_BAD_POSITION;
+	/* core/chunk.c checks later that the positions fit into the stream (RFC 8166 3.4.5) */
+	for (i = 0; i < lists->ls_nreads; i++)
+		if (lists->ls_read[i].ck_position % RPCRDMA_WORD_LEN)
+			return RPCRDMA_BAD_POSITION;
 
 	if (hdr->hd_proc == RPCRDMA1_NOMSG) {
 		/* A chunk too short for an XID and a direction holds no Call */

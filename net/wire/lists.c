@@ -25,6 +25,7 @@
 #include <linux/limits.h>
 #include <linux/minmax.h>
 #include <linux/overflow.h>
+#include <linux/stddef.h>
 #include <linux/string.h>
 #include <linux/types.h>
 #include <linux/unaligned.h>
@@ -232,7 +233,7 @@ enum rpcrdma_verdict rpcrdma_wire_decode_lists(const void *buf, u32 len,
 	struct rpcrdma_xdr_in in = { .xi_pos = buf, .xi_left = len };
 	enum rpcrdma_verdict verdict;
 
-	rpcrdma_lists_clear(lists);
+	memset(lists, 0, offsetof(struct rpcrdma_lists, ls_read));
 	if (!rpcrdma_xdr_skip(&in, *offset))
 		return RPCRDMA_BAD_LIST;
 	verdict = rpcrdma_wire_get_reads(&in, lists);
@@ -375,37 +376,12 @@ void rpcrdma_wire_put_fixed(struct rpcrdma_xdr_out *out, u32 xid, u32 vers,
 }
 
 static void rpcrdma_wire_put_seg(struct rpcrdma_xdr_out *out,
-				 const struct rpcrdma_segment *seg, u32 length)
+				 const struct rpcrdma_segment *seg)
 {
 	rpcrdma_xdr_put(out, seg->rs_handle);
-	rpcrdma_xdr_put(out, length);
+	rpcrdma_xdr_put(out, seg->rs_length);
 	rpcrdma_xdr_put(out, seg->rs_offset >> 32);
 	rpcrdma_xdr_put(out, (u32)seg->rs_offset);
-}
-
-/**
- * rpcrdma_wire_put_reads - write a Read list
- * @out: where to write
- * @reads: its chunks, in the order to be sent
- * @nreads: number of chunks
- *
- * Context: any.
- */
-void rpcrdma_wire_put_reads(struct rpcrdma_xdr_out *out,
-			    const struct rpcrdma_chunk_out *reads, u32 nreads)
-{
-	const struct rpcrdma_segment *seg;
-	u32 i, j;
-
-	for (i = 0; i < nreads; i++) {
-		for (j = 0; j < reads[i].co_nsegs; j++) {
-			seg = &reads[i].co_segs[j];
-			rpcrdma_xdr_put(out, 1);
-			rpcrdma_xdr_put(out, reads[i].co_position);
-			rpcrdma_wire_put_seg(out, seg, seg->rs_length);
-		}
-	}
-	rpcrdma_xdr_put(out, 0);
 }
 
 static void rpcrdma_wire_put_array(struct rpcrdma_xdr_out *out,
@@ -417,40 +393,35 @@ static void rpcrdma_wire_put_array(struct rpcrdma_xdr_out *out,
 	rpcrdma_xdr_put(out, 1);
 	rpcrdma_xdr_put(out, chunk->co_nsegs);
 	for (i = 0; i < chunk->co_nsegs; i++, seg++)
-		rpcrdma_wire_put_seg(out, seg, seg->rs_length);
+		rpcrdma_wire_put_seg(out, seg);
 }
 
 /**
- * rpcrdma_wire_put_writes - write a Write list
+ * rpcrdma_wire_put_call - write the lists of a Call
  * @out: where to write
- * @writes: its chunks
- * @nwrites: number of chunks
+ * @call: the Call
  *
  * Context: any.
  */
-void rpcrdma_wire_put_writes(struct rpcrdma_xdr_out *out,
-			     const struct rpcrdma_chunk_out *writes,
-			     u32 nwrites)
+void rpcrdma_wire_put_call(struct rpcrdma_xdr_out *out,
+			   const struct rpcrdma_call_out *call)
 {
-	u32 i;
+	const struct rpcrdma_chunk_out *chunk = call->ko_read;
+	u32 i, j;
 
-	for (i = 0; i < nwrites; i++)
-		rpcrdma_wire_put_array(out, &writes[i]);
+	for (i = 0; i < call->ko_nreads; i++, chunk++) {
+		for (j = 0; j < chunk->co_nsegs; j++) {
+			rpcrdma_xdr_put(out, 1);
+			rpcrdma_xdr_put(out, chunk->co_position);
+			rpcrdma_wire_put_seg(out, &chunk->co_segs[j]);
+		}
+	}
 	rpcrdma_xdr_put(out, 0);
-}
-
-/**
- * rpcrdma_wire_put_reply - write the Reply chunk, or the word for "no Reply chunk"
- * @out: where to write
- * @reply: the chunk, or NULL
- *
- * Context: any.
- */
-void rpcrdma_wire_put_reply(struct rpcrdma_xdr_out *out,
-			    const struct rpcrdma_chunk_out *reply)
-{
-	if (reply)
-		rpcrdma_wire_put_array(out, reply);
+	for (i = 0; i < call->ko_nwrites; i++)
+		rpcrdma_wire_put_array(out, &call->ko_write[i]);
+	rpcrdma_xdr_put(out, 0);
+	if (call->ko_reply)
+		rpcrdma_wire_put_array(out, call->ko_reply);
 	else
 		rpcrdma_xdr_put(out, 0);
 }
@@ -466,15 +437,14 @@ static void rpcrdma_wire_put_filled(struct rpcrdma_xdr_out *out,
 {
 	struct rpcrdma_seg_iter iter;
 	struct rpcrdma_segment seg;
-	u32 filled;
 
 	rpcrdma_xdr_put(out, 1);
 	rpcrdma_xdr_put(out, chunk->ck_nsegs);
 	rpcrdma_chunk_first(lists, chunk, &iter);
 	while (rpcrdma_chunk_next(&iter, &seg)) {
-		filled = min(written, seg.rs_length);
-		written -= filled;
-		rpcrdma_wire_put_seg(out, &seg, filled);
+		seg.rs_length = min(written, seg.rs_length);
+		written -= seg.rs_length;
+		rpcrdma_wire_put_seg(out, &seg);
 	}
 }
 

@@ -23,6 +23,7 @@
 #include <linux/export.h>
 #include <linux/limits.h>
 #include <linux/minmax.h>
+#include <linux/string.h>
 #include <linux/types.h>
 
 #include <kunit/visibility.h>
@@ -31,30 +32,6 @@
 #include <rpcrdma/wire.h>
 
 #include "xdr.h"
-
-static bool rpcrdma2_get_first(struct rpcrdma_xdr_in *in,
-			       struct rpcrdma2_transmission *tx)
-{
-	if (!rpcrdma_xdr_get(in, &tx->tx_count) ||
-	    !rpcrdma_xdr_get(in, &tx->tx_stream) ||
-	    !rpcrdma_xdr_get(in, &tx->tx_here) ||
-	    !rpcrdma_xdr_get(in, &tx->tx_data) ||
-	    !rpcrdma_xdr_get(in, &tx->tx_replies) ||
-	    !rpcrdma_xdr_get(in, &tx->tx_results) ||
-	    !rpcrdma_xdr_get(in, &tx->tx_nitems))
-		return false;
-	tx->tx_items = in->xi_pos;
-	return true;
-}
-
-static bool rpcrdma2_get_next(struct rpcrdma_xdr_in *in,
-			      struct rpcrdma2_transmission *tx)
-{
-	return rpcrdma_xdr_get(in, &tx->tx_number) &&
-	       rpcrdma_xdr_get(in, &tx->tx_offset) &&
-	       rpcrdma_xdr_get(in, &tx->tx_here) &&
-	       rpcrdma_xdr_get(in, &tx->tx_data);
-}
 
 /**
  * rpcrdma2_peek_rtx - does a received message belong to a group?
@@ -74,7 +51,6 @@ static bool rpcrdma2_get_next(struct rpcrdma_xdr_in *in,
 bool rpcrdma2_peek_rtx(const void *buf, u32 len,
 		       struct rpcrdma2_transmission *tx)
 {
-	static const struct rpcrdma2_transmission none;
 	struct rpcrdma_xdr_in in = { .xi_pos = buf, .xi_left = len };
 	u32 xid, vers, credit, htype, flags;
 
@@ -85,15 +61,27 @@ bool rpcrdma2_peek_rtx(const void *buf, u32 len,
 	if (htype != RPCRDMA2_RTX_MSG && htype != RPCRDMA2_RTX_NEXT)
 		return false;
 
-	*tx = none;
+	memset(tx, 0, sizeof(*tx));
 	tx->tx_xid = xid;
 	tx->tx_credit = credit;
 	tx->tx_htype = htype;
 	tx->tx_response = flags & RPCRDMA2_F_RESPONSE;
 	tx->tx_len = len;
 	tx->tx_first = htype == RPCRDMA2_RTX_MSG;
-	tx->tx_short = tx->tx_first ? !rpcrdma2_get_first(&in, tx) :
-				      !rpcrdma2_get_next(&in, tx);
+	if (tx->tx_first)
+		tx->tx_short = !rpcrdma_xdr_get(&in, &tx->tx_count) ||
+			       !rpcrdma_xdr_get(&in, &tx->tx_stream) ||
+			       !rpcrdma_xdr_get(&in, &tx->tx_here) ||
+			       !rpcrdma_xdr_get(&in, &tx->tx_data) ||
+			       !rpcrdma_xdr_get(&in, &tx->tx_replies) ||
+			       !rpcrdma_xdr_get(&in, &tx->tx_results) ||
+			       !rpcrdma_xdr_get(&in, &tx->tx_nitems);
+	else
+		tx->tx_short = !rpcrdma_xdr_get(&in, &tx->tx_number) ||
+			       !rpcrdma_xdr_get(&in, &tx->tx_offset) ||
+			       !rpcrdma_xdr_get(&in, &tx->tx_here) ||
+			       !rpcrdma_xdr_get(&in, &tx->tx_data);
+	tx->tx_items = in.xi_pos;
 	return true;
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_peek_rtx);
@@ -163,44 +151,18 @@ static bool rpcrdma2_items_fit(const struct rpcrdma2_item *items, u32 nitems,
 	return true;
 }
 
-static bool rpcrdma2_items_fit_lists(const struct rpcrdma2_item *items,
-				     u32 nitems,
-				     const struct rpcrdma_lists *lists,
-				     u32 stream)
-{
-	struct rpcrdma2_item reads[RPCRDMA_MAX_CHUNKS];
-	u32 i;
-
-	for (i = 0; i < lists->ls_nreads; i++) {
-		reads[i].im_position = lists->ls_read[i].ck_position;
-		reads[i].im_length = lists->ls_read[i].ck_length;
-	}
-	return rpcrdma2_items_fit(items, nitems, reads, i, stream);
-}
-
-/*
- * Check the length of a first transmission (RTX-45). Without data, the transmission ends with its
- * part of the stream. With data, this part ends at or before the first byte of data, and there is
- * at least one byte of data.
- */
-static bool rpcrdma2_rtx_ends(const struct rpcrdma2_transmission *tx,
-			      u32 hdr_len)
-{
-	u64 end = (u64)hdr_len + tx->tx_here;
-
-	if (!tx->tx_data)
-		return end == tx->tx_len;
-	return end <= tx->tx_data && tx->tx_data < tx->tx_len;
-}
-
 /* Parse what follows the prefix of an RDMA2_RTX_MSG (ht_decode of struct rpcrdma2_type). */
 static enum rpcrdma_verdict
 rpcrdma2_decode_rtx_msg(struct rpcrdma_xdr_in *in, const void *buf, u32 len,
 			struct rpcrdma_hdr *hdr)
 {
 	struct rpcrdma2_item items[RPCRDMA2_RTX_MAX_ITEMS];
+	struct rpcrdma2_item reads[RPCRDMA_MAX_CHUNKS];
+	struct rpcrdma_chunk *chunk = hdr->hd_lists.ls_read;
 	struct rpcrdma2_transmission tx;
 	enum rpcrdma_verdict verdict;
+	u64 end;
+	u32 i;
 
 	if (!rpcrdma2_peek_rtx(buf, len, &tx) ||
 	    !rpcrdma2_rtx_items(&tx, items) ||
@@ -210,12 +172,20 @@ rpcrdma2_decode_rtx_msg(struct rpcrdma_xdr_in *in, const void *buf, u32 len,
 	verdict = rpcrdma2_decode_rpc(in, buf, len, hdr);
 	if (verdict)
 		return verdict;
-	if (!rpcrdma2_rtx_ends(&tx, hdr->hd_length))
+	/* Without data, the transmission ends with its part of the stream. With data, this part
+	 * ends at or before the first byte of data, and there is at least one (RTX-45).
+	 */
+	end = (u64)hdr->hd_length + tx.tx_here;
+	if (tx.tx_data ? end > tx.tx_data || tx.tx_data >= len : end != len)
 		return RPCRDMA_BAD_MSG;
 	/* If there is data, the bytes between stream and data are padding */
 	hdr->hd_msg_len = tx.tx_here;
-	return rpcrdma2_items_fit_lists(items, tx.tx_nitems, &hdr->hd_lists,
-					tx.tx_stream) ?
+	for (i = 0; i < hdr->hd_lists.ls_nreads; i++, chunk++) {
+		reads[i].im_position = chunk->ck_position;
+		reads[i].im_length = chunk->ck_length;
+	}
+	return rpcrdma2_items_fit(items, tx.tx_nitems, reads, i,
+				  tx.tx_stream) ?
 	       RPCRDMA_OK : RPCRDMA_BAD_POSITION;
 }
 
@@ -250,27 +220,6 @@ rpcrdma2_decode_group(const void *buf, u32 len,
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_decode_group);
 
-/* Returns by how many bytes an RTX_MSG header is longer than an RDMA2_MSG header. */
-static u32 rpcrdma2_rtx_extra(u32 nitems)
-{
-	return RPCRDMA2_RTX_MSG_MIN - RPCRDMA2_HDR_MIN +
-	       nitems * RPCRDMA2_RTX_ITEM_LEN;
-}
-
-/**
- * rpcrdma2_rtx_call_len - size of the header of a Call's first transmission
- * @nitems: number of items, at most %RPCRDMA2_RTX_MAX_ITEMS
- * @call: the Call
- *
- * Context: any.
- * Return: number of bytes that rpcrdma2_encode_rtx_call() would write.
- */
-u32 rpcrdma2_rtx_call_len(u32 nitems, const struct rpcrdma_call_out *call)
-{
-	return rpcrdma2_rtx_extra(nitems) + rpcrdma2_call_len(call);
-}
-EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_rtx_call_len);
-
 /**
  * rpcrdma2_rtx_reply_len - size of the header of a Reply's first transmission
  * @nitems: number of items, at most %RPCRDMA2_RTX_MAX_ITEMS
@@ -281,7 +230,8 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_rtx_call_len);
  */
 u32 rpcrdma2_rtx_reply_len(u32 nitems, const struct rpcrdma_lists *lists)
 {
-	return rpcrdma2_rtx_extra(nitems) + rpcrdma2_reply_len(lists);
+	return RPCRDMA2_RTX_MSG_MIN - RPCRDMA2_HDR_MIN +
+	       nitems * RPCRDMA2_RTX_ITEM_LEN + rpcrdma2_reply_len(lists);
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_rtx_reply_len);
 
@@ -304,29 +254,23 @@ static bool rpcrdma2_stream_fits(const struct rpcrdma2_transmission *tx,
 	return !tx->tx_data || (u64)hdr_len + tx->tx_here <= tx->tx_data;
 }
 
-static u32 rpcrdma2_chunk_out_len(const struct rpcrdma_chunk_out *chunk)
-{
-	u64 len = 0;
-	u32 i;
-
-	for (i = 0; i < chunk->co_nsegs; i++)
-		len += chunk->co_segs[i].rs_length;
-	return min_t(u64, len, U32_MAX);
-}
-
 static bool rpcrdma2_items_fit_call(const struct rpcrdma2_item *items,
 				    u32 nitems,
 				    const struct rpcrdma_call_out *call,
 				    u32 stream)
 {
+	const struct rpcrdma_chunk_out *chunk = call->ko_read;
 	struct rpcrdma2_item reads[RPCRDMA_MAX_CHUNKS];
-	u32 i;
+	u32 i, j;
+	u64 len;
 
 	if (call->ko_nreads > RPCRDMA_MAX_CHUNKS)
 		return false;
-	for (i = 0; i < call->ko_nreads; i++) {
-		reads[i].im_position = call->ko_read[i].co_position;
-		reads[i].im_length = rpcrdma2_chunk_out_len(&call->ko_read[i]);
+	for (i = 0; i < call->ko_nreads; i++, chunk++) {
+		for (len = 0, j = 0; j < chunk->co_nsegs; j++)
+			len += chunk->co_segs[j].rs_length;
+		reads[i].im_position = chunk->co_position;
+		reads[i].im_length = min_t(u64, len, U32_MAX);
 	}
 	return rpcrdma2_items_fit(items, nitems, reads, i, stream);
 }
@@ -375,21 +319,21 @@ int rpcrdma2_encode_rtx_call(void *buf, u32 size,
 			     const struct rpcrdma_call_out *call)
 {
 	struct rpcrdma_xdr_out out = { .xo_pos = buf, .xo_left = size };
+	int len;
 
 	if (call->ko_proc != RPCRDMA2_MSG || !rpcrdma_form_call_valid(call) ||
 	    !rpcrdma2_inv_handle_valid(call) || !tx->tx_replies ||
 	    !rpcrdma2_first_valid(tx) ||
 	    !rpcrdma2_items_fit_call(items, tx->tx_nitems, call,
-				     tx->tx_stream) ||
-	    !rpcrdma2_stream_fits(tx, rpcrdma2_rtx_call_len(tx->tx_nitems,
-							    call)))
+				     tx->tx_stream))
 		return -EINVAL;
 	rpcrdma2_put_prefix(&out, call->ko_xid, RPCRDMA_VERS_2,
 			    call->ko_credit, RPCRDMA2_RTX_MSG, false);
 	rpcrdma2_put_first(&out, tx, items);
 	rpcrdma_xdr_put(&out, call->ko_inv_handle);
-	rpcrdma_form_put_call(&out, call);
-	return rpcrdma_xdr_done(&out, size);
+	rpcrdma_wire_put_call(&out, call);
+	len = rpcrdma_xdr_done(&out, size);
+	return len < 0 || rpcrdma2_stream_fits(tx, len) ? len : -EINVAL;
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_encode_rtx_call);
 
@@ -415,14 +359,13 @@ int rpcrdma2_encode_rtx_reply(void *buf, u32 size,
 			      const struct rpcrdma_reply_out *reply)
 {
 	struct rpcrdma_xdr_out out = { .xo_pos = buf, .xo_left = size };
-	u32 len = rpcrdma2_rtx_reply_len(tx->tx_nitems, reply->ro_lists);
+	int len;
 
 	if (reply->ro_proc != RPCRDMA2_MSG ||
 	    !rpcrdma_form_reply_valid(reply) || tx->tx_replies ||
 	    tx->tx_results || !rpcrdma2_first_valid(tx) ||
 	    !rpcrdma2_items_fit(items, tx->tx_nitems, NULL, 0,
-				tx->tx_stream) ||
-	    !rpcrdma2_stream_fits(tx, len))
+				tx->tx_stream))
 		return -EINVAL;
 	rpcrdma2_put_prefix(&out, reply->ro_xid, RPCRDMA_VERS_2,
 			    reply->ro_credit, RPCRDMA2_RTX_MSG, true);
@@ -430,23 +373,10 @@ int rpcrdma2_encode_rtx_reply(void *buf, u32 size,
 	rpcrdma_xdr_put(&out, 0);
 	rpcrdma_wire_put_returned(&out, reply->ro_lists, reply->ro_written,
 				  reply->ro_reply_written);
-	return rpcrdma_xdr_done(&out, size);
+	len = rpcrdma_xdr_done(&out, size);
+	return len < 0 || rpcrdma2_stream_fits(tx, len) ? len : -EINVAL;
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_encode_rtx_reply);
-
-/* A following transmission must have stream or data (RTX-44). If it has stream, the length of the
- * stream in all earlier transmissions must be a multiple of 4 (RTX-43).
- */
-static bool rpcrdma2_next_valid(const struct rpcrdma2_transmission *tx)
-{
-	if (!tx->tx_number || tx->tx_number >= RPCRDMA2_RTX_MAX_COUNT ||
-	    tx->tx_offset < RPCRDMA2_RTX_RPC_MIN)
-		return false;
-	if (!tx->tx_here)
-		return tx->tx_data;
-	return tx->tx_offset % RPCRDMA_WORD_LEN == 0 &&
-	       tx->tx_here <= ~tx->tx_offset;
-}
 
 /**
  * rpcrdma2_encode_rtx_next - write the header of a following transmission
@@ -466,8 +396,15 @@ int rpcrdma2_encode_rtx_next(void *buf, u32 size,
 {
 	struct rpcrdma_xdr_out out = { .xo_pos = buf, .xo_left = size };
 
-	if (!rpcrdma2_next_valid(tx) ||
+	if (!tx->tx_number || tx->tx_number >= RPCRDMA2_RTX_MAX_COUNT ||
+	    tx->tx_offset < RPCRDMA2_RTX_RPC_MIN ||
 	    !rpcrdma2_stream_fits(tx, RPCRDMA2_RTX_NEXT_LEN))
+		return -EINVAL;
+	/* There must be stream or data (RTX-44). If there is stream, the length of the stream in
+	 * all earlier transmissions must be a multiple of 4 (RTX-43).
+	 */
+	if ((!tx->tx_here && !tx->tx_data) || tx->tx_here > ~tx->tx_offset ||
+	    (tx->tx_here && tx->tx_offset % RPCRDMA_WORD_LEN))
 		return -EINVAL;
 	rpcrdma2_put_prefix(&out, tx->tx_xid, RPCRDMA_VERS_2, tx->tx_credit,
 			    RPCRDMA2_RTX_NEXT, tx->tx_response);

@@ -29,21 +29,6 @@
 #define RPCRDMA1_MSGP_EXTRA	8u
 
 /**
- * rpcrdma1_call_len - size of a Call's transport header
- * @call: the Call
- *
- * Context: any.
- * Return: number of bytes that rpcrdma1_encode_call() would write.
- *
- * See RFC 8166 3.5.
- */
-u32 rpcrdma1_call_len(const struct rpcrdma_call_out *call)
-{
-	return RPCRDMA_FIXED_LEN + rpcrdma_form_call_len(call);
-}
-EXPORT_SYMBOL_IF_KUNIT(rpcrdma1_call_len);
-
-/**
  * rpcrdma1_encode_call - write the transport header of a Call
  * @buf: buffer to write to
  * @size: size of @buf in bytes
@@ -64,7 +49,7 @@ int rpcrdma1_encode_call(void *buf, u32 size,
 		return -EINVAL;
 	rpcrdma_wire_put_fixed(&out, call->ko_xid, RPCRDMA_VERS_1,
 			       call->ko_credit, call->ko_proc);
-	rpcrdma_form_put_call(&out, call);
+	rpcrdma_wire_put_call(&out, call);
 	return rpcrdma_xdr_done(&out, size);
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma1_encode_call);
@@ -112,34 +97,6 @@ int rpcrdma1_encode_reply(void *buf, u32 size,
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma1_encode_reply);
 
 /**
- * rpcrdma1_encode_err_vers - write an RDMA_ERROR that names the versions we accept
- * @buf: buffer to write to
- * @size: size of @buf in bytes
- * @xid: rdma_xid of the message that is refused
- * @vers: rdma_vers of that message, which is repeated so that its sender can read the error
- *	(G-11)
- * @credit: the grant in force; 0 is sent as 1
- * @range: lowest and highest version to name
- *
- * Context: any.
- * Return: number of bytes written, or -EMSGSIZE.
- *
- * See RFC 8166 4.5.1.
- */
-int rpcrdma1_encode_err_vers(void *buf, u32 size, u32 xid, u32 vers,
-			     u32 credit, const u32 range[2])
-{
-	struct rpcrdma_xdr_out out = { .xo_pos = buf, .xo_left = size };
-
-	rpcrdma_wire_put_fixed(&out, xid, vers, credit, RPCRDMA1_ERROR);
-	rpcrdma_xdr_put(&out, RPCRDMA1_ERR_VERS);
-	rpcrdma_xdr_put(&out, range[0]);
-	rpcrdma_xdr_put(&out, range[1]);
-	return rpcrdma_xdr_done(&out, size);
-}
-EXPORT_SYMBOL_IF_KUNIT(rpcrdma1_encode_err_vers);
-
-/**
  * rpcrdma1_encode_err_chunk - write the RDMA_ERROR for everything but a bad version
  * @buf: buffer to write to
  * @size: size of @buf in bytes
@@ -175,18 +132,6 @@ rpcrdma1_decode_body(const void *buf, u32 len, struct rpcrdma_hdr *hdr)
 		offset += RPCRDMA1_MSGP_EXTRA;
 	}
 	return rpcrdma_form_get_lists(buf, len, offset, hdr);
-}
-
-static enum rpcrdma_verdict
-rpcrdma1_judge_call(const struct rpcrdma_hdr *hdr)
-{
-	enum rpcrdma_verdict verdict = rpcrdma_form_judge_call(hdr);
-
-	if (!verdict && hdr->hd_proc == RPCRDMA1_MSG &&
-	    hdr->hd_rpc_type == RPCRDMA_RPC_REPLY &&
-	    rpcrdma_lists_empty(&hdr->hd_lists))
-		return RPCRDMA_BACKWARD_REPLY;
-	return verdict;
 }
 
 /**
@@ -229,7 +174,13 @@ enum rpcrdma_verdict rpcrdma1_decode_call(const void *buf, u32 len,
 		return RPCRDMA_BAD_PROC;
 
 	verdict = rpcrdma1_decode_body(buf, len, hdr);
-	return verdict ? verdict : rpcrdma1_judge_call(hdr);
+	if (!verdict)
+		verdict = rpcrdma_form_judge_call(hdr);
+	if (!verdict && hdr->hd_proc == RPCRDMA1_MSG &&
+	    hdr->hd_rpc_type == RPCRDMA_RPC_REPLY &&
+	    rpcrdma_lists_empty(&hdr->hd_lists))
+		return RPCRDMA_BACKWARD_REPLY;
+	return verdict;
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma1_decode_call);
 
@@ -257,19 +208,6 @@ rpcrdma1_decode_error(struct rpcrdma_xdr_in *in, u32 len,
 	/* An error with an unknown code still ends the RPC that it names (G-14) */
 	hdr->hd_length = len - in->xi_left;
 	return RPCRDMA_OK;
-}
-
-static enum rpcrdma_verdict
-rpcrdma1_judge_reply(const struct rpcrdma_hdr *hdr)
-{
-	/*
-	 * Check the direction first: a Call, even a bad one, must not be mistaken
-	 * for the Reply to an RPC of ours that happens to have the same XID (G-26).
-	 */
-	if (hdr->hd_proc == RPCRDMA1_MSG && rpcrdma_form_has_msg(hdr) &&
-	    hdr->hd_rpc_type == RPCRDMA_RPC_CALL)
-		return RPCRDMA_BACKWARD_CALL;
-	return rpcrdma_form_judge_reply(hdr);
 }
 
 /**
@@ -310,6 +248,15 @@ enum rpcrdma_verdict rpcrdma1_decode_reply(const void *buf, u32 len,
 		return RPCRDMA_DISCARD_SHORT;
 
 	verdict = rpcrdma1_decode_body(buf, len, hdr);
-	return verdict ? verdict : rpcrdma1_judge_reply(hdr);
+	if (verdict)
+		return verdict;
+	/*
+	 * Check the direction first: a Call, even a bad one, must not be mistaken
+	 * for the Reply to an RPC of ours that happens to have the same XID (G-26).
+	 */
+	if (hdr->hd_proc == RPCRDMA1_MSG && rpcrdma_form_has_msg(hdr) &&
+	    hdr->hd_rpc_type == RPCRDMA_RPC_CALL)
+		return RPCRDMA_BACKWARD_CALL;
+	return rpcrdma_form_judge_reply(hdr);
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma1_decode_reply);

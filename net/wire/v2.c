@@ -102,21 +102,6 @@ const struct rpcrdma2_accept rpcrdma2_accept_backward = {
 };
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_accept_backward);
 
-/**
- * rpcrdma2_call_len - size of a Call's transport header
- * @call: the Call
- *
- * Context: any.
- * Return: number of bytes that rpcrdma2_encode_call() would write.
- *
- * See version-two 8.3.
- */
-u32 rpcrdma2_call_len(const struct rpcrdma_call_out *call)
-{
-	return RPCRDMA2_LISTS_AT + rpcrdma_form_call_len(call);
-}
-EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_call_len);
-
 static bool rpcrdma2_chunk_out_has(const struct rpcrdma_chunk_out *chunk,
 				   u32 handle)
 {
@@ -176,7 +161,7 @@ int rpcrdma2_encode_call(void *buf, u32 size,
 	rpcrdma2_put_prefix(&out, call->ko_xid, RPCRDMA_VERS_2,
 			    call->ko_credit, call->ko_proc, false);
 	rpcrdma_xdr_put(&out, call->ko_inv_handle);
-	rpcrdma_form_put_call(&out, call);
+	rpcrdma_wire_put_call(&out, call);
 	return rpcrdma_xdr_done(&out, size);
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_encode_call);
@@ -285,23 +270,12 @@ enum rpcrdma_verdict rpcrdma2_decode_rpc(struct rpcrdma_xdr_in *in,
 	return RPCRDMA_OK;
 }
 
-static bool rpcrdma2_segs_exceed(const struct rpcrdma_lists *lists, u32 max)
-{
-	u32 i;
-
-	for (i = 0; i < lists->ls_nreads; i++)
-		if (lists->ls_read[i].ck_nsegs > max)
-			return true;
-	for (i = 0; i < lists->ls_nwrites; i++)
-		if (lists->ls_write[i].ck_nsegs > max)
-			return true;
-	return lists->ls_call.ck_nsegs > max || lists->ls_reply.ck_nsegs > max;
-}
-
 static enum rpcrdma_verdict
 rpcrdma2_judge_chunks(const struct rpcrdma_lists *lists,
 		      const struct rpcrdma2_accept *accept)
 {
+	u32 i, max = accept->ac_segs;
+
 	if (accept->ac_inline_only) {
 		if (lists->ls_nreads || lists->ls_call.ck_nsegs)
 			return RPCRDMA_MANY_READS;
@@ -312,7 +286,13 @@ rpcrdma2_judge_chunks(const struct rpcrdma_lists *lists,
 		return RPCRDMA_MANY_READS;
 	if (lists->ls_nwrites > accept->ac_writes)
 		return RPCRDMA_MANY_WRITES;
-	return rpcrdma2_segs_exceed(lists, accept->ac_segs) ?
+	for (i = 0; i < lists->ls_nreads; i++)
+		if (lists->ls_read[i].ck_nsegs > max)
+			return RPCRDMA_MANY_SEGS;
+	for (i = 0; i < lists->ls_nwrites; i++)
+		if (lists->ls_write[i].ck_nsegs > max)
+			return RPCRDMA_MANY_SEGS;
+	return lists->ls_call.ck_nsegs > max || lists->ls_reply.ck_nsegs > max ?
 	       RPCRDMA_MANY_SEGS : RPCRDMA_OK;
 }
 
@@ -348,22 +328,6 @@ static const struct rpcrdma2_type rpcrdma2_types[] = {
 	{}
 };
 
-/* Is this an ERR_VERS in the layout of version 2? Its rdma_vers may be that of the refused
- * message, or another one. So any version is accepted (G-11).
- */
-static bool rpcrdma2_is_err_vers(const struct rpcrdma_xdr_in *in,
-				 const struct rpcrdma_hdr *hdr)
-{
-	struct rpcrdma_xdr_in peek = *in;
-	u32 flags, err;
-
-	return hdr->hd_proc == RPCRDMA2_ERROR &&
-	       rpcrdma_xdr_get(&peek, &flags) &&
-	       (flags & RPCRDMA2_F_RESPONSE) && rpcrdma_xdr_get(&peek, &err) &&
-	       err == RPCRDMA2_ERR_VERS &&
-	       peek.xi_left == 2 * RPCRDMA_WORD_LEN;
-}
-
 /**
  * rpcrdma2_decode_by - parse a message by a table of header types
  * @types: the table, which ends with a row without ht_decode
@@ -383,17 +347,25 @@ rpcrdma2_decode_by(const struct rpcrdma2_type *types, const void *buf,
 		   const struct rpcrdma2_accept *accept,
 		   struct rpcrdma_hdr *hdr)
 {
-	struct rpcrdma_xdr_in in = { .xi_pos = buf, .xi_left = len };
+	struct rpcrdma_xdr_in peek, in = { .xi_pos = buf, .xi_left = len };
 	const struct rpcrdma2_type *type;
 	enum rpcrdma_verdict verdict;
-	u32 word;
+	u32 word, err;
 
 	if (!rpcrdma_form_get_fixed(&in, hdr))
 		return RPCRDMA_DISCARD_SHORT;
 	if (hdr->hd_proc == RPCRDMA2_ERROR &&
 	    rpcrdma2_decode_v1_error(buf, len, flags, hdr))
 		return RPCRDMA_OK;
-	if (hdr->hd_vers != RPCRDMA_VERS_2 && !rpcrdma2_is_err_vers(&in, hdr))
+	peek = in;
+	/* rdma_vers of an ERR_VERS may be that of the refused message, or another one. So an
+	 * ERR_VERS is accepted with any version (G-11).
+	 */
+	if (hdr->hd_vers != RPCRDMA_VERS_2 &&
+	    (hdr->hd_proc != RPCRDMA2_ERROR || !rpcrdma_xdr_get(&peek, &word) ||
+	     !(word & RPCRDMA2_F_RESPONSE) || !rpcrdma_xdr_get(&peek, &err) ||
+	     err != RPCRDMA2_ERR_VERS ||
+	     peek.xi_left != 2 * RPCRDMA_WORD_LEN))
 		return RPCRDMA_BAD_VERS;
 	if (!rpcrdma_xdr_get(&in, &word))
 		return RPCRDMA_DISCARD_SHORT;

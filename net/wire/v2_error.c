@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * RPC-over-RDMA version 2 errors: how they are read and written, which error answers a message
- * that cannot be used, and which version is used after an ERR_VERS.
+ * RPC-over-RDMA version 2 errors: how they are read and written, and which error answers a message
+ * that cannot be used.
  *
  * wire/v2.c uses this file: read the comment at the top of wire/v2.c first.
  *
@@ -38,11 +38,6 @@ static u32 rpcrdma2_error_nargs(u32 code)
 	       rpcrdma2_error_words[code] : 0;
 }
 
-static bool rpcrdma2_error_known(u32 code)
-{
-	return code && code <= RPCRDMA2_ERR_SYSTEM;
-}
-
 /**
  * rpcrdma2_encode_error - write an RDMA2_ERROR
  * @buf: buffer to write to
@@ -51,8 +46,8 @@ static bool rpcrdma2_error_known(u32 code)
  * @credit: the grant in force; 0 is sent as 1
  * @error: the error
  *
- * ERR_VERS is sent in the layout of version 1, because a peer of any version can read this
- * layout (G-11).
+ * ERR_VERS is sent in the layout of version 1, which has no rdma_flags, because a peer of any
+ * version can read this layout (RFC 8166 4.5.1; G-11).
  *
  * Context: any.
  * Return: number of bytes written; -EMSGSIZE if @size is too small; -EINVAL if @hdr
@@ -68,12 +63,10 @@ int rpcrdma2_encode_error(void *buf, u32 size, const struct rpcrdma_hdr *hdr,
 
 	if (hdr->hd_response)
 		return -EINVAL;
-	if (error->er_code == RPCRDMA2_ERR_VERS)
-		return rpcrdma1_encode_err_vers(buf, size, hdr->hd_xid,
-						hdr->hd_vers, credit,
-						error->er_arg);
-	rpcrdma2_put_prefix(&out, hdr->hd_xid, hdr->hd_vers, credit,
-			    RPCRDMA2_ERROR, true);
+	rpcrdma_wire_put_fixed(&out, hdr->hd_xid, hdr->hd_vers, credit,
+			       RPCRDMA2_ERROR);
+	if (error->er_code != RPCRDMA2_ERR_VERS)
+		rpcrdma_xdr_put(&out, RPCRDMA2_F_RESPONSE);
 	rpcrdma_xdr_put(&out, error->er_code);
 	for (i = 0; i < rpcrdma2_error_nargs(error->er_code); i++)
 		rpcrdma_xdr_put(&out, error->er_arg[i]);
@@ -114,8 +107,8 @@ enum rpcrdma_verdict rpcrdma2_decode_error(struct rpcrdma_xdr_in *in,
 	/* Further words after an unknown error code are accepted, because nothing is known
 	 * about their number (G-14).
 	 */
-	return in->xi_left && rpcrdma2_error_known(hdr->hd_err) ?
-	       RPCRDMA_BAD_MSG : RPCRDMA_OK;
+	return in->xi_left && hdr->hd_err &&
+	       hdr->hd_err <= RPCRDMA2_ERR_SYSTEM ? RPCRDMA_BAD_MSG : RPCRDMA_OK;
 }
 
 /**
@@ -169,36 +162,6 @@ bool rpcrdma2_decode_v1_error(const u8 *buf, u32 len, unsigned int flags,
 	return true;
 }
 
-/* Returns the minimum size in bytes of a Reply chunk that replaces all Write chunks that were
- * decoded. The size of the rest of the Reply is not known before the Call is executed, so it is not
- * included. If we asked for too much, the requester might give up, although a smaller Reply chunk
- * would do.
- */
-static u32 rpcrdma2_writes_len(const struct rpcrdma_lists *lists)
-{
-	u64 sum = 0;
-	u32 i;
-
-	for (i = 0; i < lists->ls_nwrites; i++)
-		sum += lists->ls_write[i].ck_length;
-	return min_t(u64, sum, U32_MAX);
-}
-
-/* Sets the error for a Call with too many Write chunks. If we accept no Write chunks at all,
- * the error asks for a Reply chunk instead (version-two 5.3.3).
- */
-static void rpcrdma2_refuse_writes(const struct rpcrdma_hdr *hdr,
-				   const struct rpcrdma2_accept *accept,
-				   struct rpcrdma2_error *error)
-{
-	error->er_code = RPCRDMA2_ERR_WRITE_CHUNKS;
-	error->er_arg[0] = accept->ac_writes;
-	if (!accept->ac_writes) {
-		error->er_code = RPCRDMA2_ERR_REPLY_RESOURCE;
-		error->er_arg[0] = rpcrdma2_writes_len(&hdr->hd_lists);
-	}
-}
-
 /**
  * rpcrdma2_refusal - choose the error to send for a message that cannot be used
  * @hdr: header of the message, as decoded
@@ -216,6 +179,9 @@ bool rpcrdma2_refusal(const struct rpcrdma_hdr *hdr,
 		      const struct rpcrdma2_accept *accept,
 		      struct rpcrdma2_error *error)
 {
+	u64 sum = 0;
+	u32 i;
+
 	error->er_code = RPCRDMA2_ERR_BAD_XDR;
 	error->er_arg[0] = 0;
 	error->er_arg[1] = 0;
@@ -253,7 +219,18 @@ bool rpcrdma2_refusal(const struct rpcrdma_hdr *hdr,
 		error->er_arg[0] = accept->ac_reads;
 		return true;
 	case RPCRDMA_MANY_WRITES:
-		rpcrdma2_refuse_writes(hdr, accept, error);
+		error->er_code = RPCRDMA2_ERR_WRITE_CHUNKS;
+		error->er_arg[0] = accept->ac_writes;
+		if (accept->ac_writes)
+			return true;
+		/* We accept no Write chunks at all, so ask for a Reply chunk instead, of the same
+		 * size (version-two 5.3.3). How much larger it must be is not known before the
+		 * Call is executed.
+		 */
+		for (i = 0; i < hdr->hd_lists.ls_nwrites; i++)
+			sum += hdr->hd_lists.ls_write[i].ck_length;
+		error->er_code = RPCRDMA2_ERR_REPLY_RESOURCE;
+		error->er_arg[0] = min_t(u64, sum, U32_MAX);
 		return true;
 	case RPCRDMA_MANY_SEGS:
 		error->er_code = RPCRDMA2_ERR_SEGMENTS;
@@ -276,18 +253,3 @@ bool rpcrdma2_refusal(const struct rpcrdma_hdr *hdr,
 	}
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_refusal);
-
-/**
- * rpcrdma2_fallback_vers - choose the version to go on with after an ERR_VERS
- * @hdr: header of the error, which answers a version 2 message
- *
- * Context: any.
- * Return: a version that both sides speak, other than the refused one; 0 if there is none,
- *	and then the connection has to be closed (version-two 7.2).
- */
-u32 rpcrdma2_fallback_vers(const struct rpcrdma_hdr *hdr)
-{
-	return hdr->hd_vers_low <= RPCRDMA_VERS_1 &&
-	       hdr->hd_vers_high >= RPCRDMA_VERS_1 ? RPCRDMA_VERS_1 : 0;
-}
-EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_fallback_vers);

@@ -13,6 +13,7 @@
 #include <linux/errno.h>
 #include <linux/export.h>
 #include <linux/limits.h>
+#include <linux/string.h>
 #include <linux/types.h>
 
 #include <kunit/visibility.h>
@@ -58,14 +59,11 @@ static const struct {
  */
 void rpcrdma2_props_default(struct rpcrdma2_props *props)
 {
-	static const struct rpcrdma2_rtx none;
 	u32 i;
 
+	memset(props, 0, sizeof(*props));
 	for (i = 0; i < RPCRDMA2_NPROPS; i++)
 		props->vp_value[i] = rpcrdma2_prop_rows[i].fallback;
-	props->vp_given = 0;
-	props->vp_unknown = 0;
-	props->vp_rtx = none;
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_props_default);
 
@@ -73,30 +71,6 @@ static bool rpcrdma2_prop_valid(u32 index, u32 value)
 {
 	return value >= rpcrdma2_prop_rows[index].min &&
 	       value <= rpcrdma2_prop_rows[index].max;
-}
-
-/* Returns true if all words of RTX are 0, so that it is not sent (RTX-103). Only four words
- * are compared: if they are 0, the other three words of a valid RTX are 0, too.
- */
-static bool rpcrdma2_rtx_silent(const struct rpcrdma2_rtx *rtx)
-{
-	return !(rtx->xp_flags | rtx->xp_call_max | rtx->xp_reply_max |
-		 rtx->xp_nsegs);
-}
-
-/* Are the announced targets valid for Receives of @rbsiz bytes (RTX-33)? */
-static bool rpcrdma2_rtx_targets_valid(const struct rpcrdma2_rtx *rtx,
-				       u32 rbsiz)
-{
-	if (!rtx->xp_nsegs)
-		return !rtx->xp_head && !rtx->xp_seg;
-	return rtx->xp_head >= RPCRDMA2_RTX_HEAD_LOW &&
-	       rtx->xp_head <= RPCRDMA2_RTX_HEAD_HIGH &&
-	       rtx->xp_head % RPCRDMA_WORD_LEN == 0 &&
-	       rtx->xp_seg >= RPCRDMA2_RTX_SEG_LOW &&
-	       rtx->xp_seg <= RPCRDMA2_RTX_SEG_HIGH &&
-	       !(rtx->xp_seg & (rtx->xp_seg - 1)) &&
-	       rtx->xp_head + (u64)rtx->xp_seg * rtx->xp_nsegs <= rbsiz;
 }
 
 /* Are the words of RTX valid together, and with RBSIZ of the same set (RTX-33)? */
@@ -110,22 +84,16 @@ static bool rpcrdma2_rtx_valid(const struct rpcrdma2_props *props)
 	if (rtx->xp_call_max ? rtx->xp_msg_max < RPCRDMA2_RTX_MSG_LOW :
 			       rtx->xp_msg_max)
 		return false;
-	return rpcrdma2_rtx_targets_valid(rtx,
-					  props->vp_value[RPCRDMA2_PROP_RBSIZ]);
-}
-
-static void rpcrdma2_put_rtx(struct rpcrdma_xdr_out *out,
-			     const struct rpcrdma2_rtx *rtx)
-{
-	rpcrdma_xdr_put(out, RPCRDMA2_PROPID_RTX);
-	rpcrdma_xdr_put(out, RPCRDMA2_RTX_LEN);
-	rpcrdma_xdr_put(out, rtx->xp_flags);
-	rpcrdma_xdr_put(out, rtx->xp_call_max);
-	rpcrdma_xdr_put(out, rtx->xp_reply_max);
-	rpcrdma_xdr_put(out, rtx->xp_msg_max);
-	rpcrdma_xdr_put(out, rtx->xp_head);
-	rpcrdma_xdr_put(out, rtx->xp_seg);
-	rpcrdma_xdr_put(out, rtx->xp_nsegs);
+	if (!rtx->xp_nsegs)
+		return !rtx->xp_head && !rtx->xp_seg;
+	return rtx->xp_head >= RPCRDMA2_RTX_HEAD_LOW &&
+	       rtx->xp_head <= RPCRDMA2_RTX_HEAD_HIGH &&
+	       rtx->xp_head % RPCRDMA_WORD_LEN == 0 &&
+	       rtx->xp_seg >= RPCRDMA2_RTX_SEG_LOW &&
+	       rtx->xp_seg <= RPCRDMA2_RTX_SEG_HIGH &&
+	       !(rtx->xp_seg & (rtx->xp_seg - 1)) &&
+	       rtx->xp_head + (u64)rtx->xp_seg * rtx->xp_nsegs <=
+	       props->vp_value[RPCRDMA2_PROP_RBSIZ];
 }
 
 /**
@@ -149,12 +117,16 @@ int rpcrdma2_encode_connprop(void *buf, u32 size, u32 xid, u32 credit,
 			     const struct rpcrdma2_props *props)
 {
 	struct rpcrdma_xdr_out out = { .xo_pos = buf, .xo_left = size };
-	bool rtx = !rpcrdma2_rtx_silent(&props->vp_rtx);
+	const struct rpcrdma2_rtx *rtx = &props->vp_rtx;
+	bool has_rtx;
 	u32 i;
 
+	/* If these words are 0, the other three of a valid RTX are 0, too (RTX-103) */
+	has_rtx = rtx->xp_flags | rtx->xp_call_max | rtx->xp_reply_max |
+		  rtx->xp_nsegs;
 	rpcrdma2_put_prefix(&out, xid, RPCRDMA_VERS_2, credit,
 			    RPCRDMA2_CONNPROP, response);
-	rpcrdma_xdr_put(&out, RPCRDMA2_NPROPS + rtx);
+	rpcrdma_xdr_put(&out, RPCRDMA2_NPROPS + has_rtx);
 	for (i = 0; i < RPCRDMA2_NPROPS; i++) {
 		if (!rpcrdma2_prop_valid(i, props->vp_value[i]))
 			return -EINVAL;
@@ -164,55 +136,25 @@ int rpcrdma2_encode_connprop(void *buf, u32 size, u32 xid, u32 credit,
 	}
 	if (!rpcrdma2_rtx_valid(props))
 		return -EINVAL;
-	if (rtx)
-		rpcrdma2_put_rtx(&out, &props->vp_rtx);
+	if (has_rtx) {
+		rpcrdma_xdr_put(&out, RPCRDMA2_PROPID_RTX);
+		rpcrdma_xdr_put(&out, RPCRDMA2_RTX_LEN);
+		rpcrdma_xdr_put(&out, rtx->xp_flags);
+		rpcrdma_xdr_put(&out, rtx->xp_call_max);
+		rpcrdma_xdr_put(&out, rtx->xp_reply_max);
+		rpcrdma_xdr_put(&out, rtx->xp_msg_max);
+		rpcrdma_xdr_put(&out, rtx->xp_head);
+		rpcrdma_xdr_put(&out, rtx->xp_seg);
+		rpcrdma_xdr_put(&out, rtx->xp_nsegs);
+	}
 	return rpcrdma_xdr_done(&out, size);
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_encode_connprop);
 
-/* Returns the index of a property in vp_given; RPCRDMA2_PROP_RTX + 1 if it is unknown. */
-static u32 rpcrdma2_prop_index(u32 which)
-{
-	u32 i;
-
-	for (i = 0; i < RPCRDMA2_NPROPS; i++)
-		if (rpcrdma2_prop_rows[i].which == which)
-			return i;
-	return which == RPCRDMA2_PROPID_RTX ? RPCRDMA2_PROP_RTX :
-					      RPCRDMA2_PROP_RTX + 1;
-}
-
-static bool rpcrdma2_get_word(struct rpcrdma_xdr_in *data, u32 len, u32 index,
-			      struct rpcrdma2_props *props)
-{
-	u32 value;
-
-	if (len != RPCRDMA_WORD_LEN || !rpcrdma_xdr_get(data, &value) ||
-	    !rpcrdma2_prop_valid(index, value))
-		return false;
-	props->vp_value[index] = value;
-	return true;
-}
-
-/* rpcrdma2_rtx_valid() checks the values later, when the whole set has been read and RBSIZ is
- * known.
- */
-static bool rpcrdma2_get_rtx(struct rpcrdma_xdr_in *data, u32 len,
-			     struct rpcrdma2_rtx *rtx)
-{
-	return len == RPCRDMA2_RTX_LEN &&
-	       rpcrdma_xdr_get(data, &rtx->xp_flags) &&
-	       rpcrdma_xdr_get(data, &rtx->xp_call_max) &&
-	       rpcrdma_xdr_get(data, &rtx->xp_reply_max) &&
-	       rpcrdma_xdr_get(data, &rtx->xp_msg_max) &&
-	       rpcrdma_xdr_get(data, &rtx->xp_head) &&
-	       rpcrdma_xdr_get(data, &rtx->xp_seg) &&
-	       rpcrdma_xdr_get(data, &rtx->xp_nsegs);
-}
-
 static bool rpcrdma2_get_prop(struct rpcrdma_xdr_in *in,
 			      struct rpcrdma2_props *props)
 {
+	struct rpcrdma2_rtx *rtx = &props->vp_rtx;
 	struct rpcrdma_xdr_in data;
 	u32 which, len, pad, i;
 
@@ -224,8 +166,10 @@ static bool rpcrdma2_get_prop(struct rpcrdma_xdr_in *in,
 	if (!rpcrdma_xdr_skip(in, len) || !rpcrdma_xdr_skip(in, pad))
 		return false;
 
-	i = rpcrdma2_prop_index(which);
-	if (i > RPCRDMA2_PROP_RTX) {
+	for (i = 0; i < RPCRDMA2_NPROPS; i++)
+		if (rpcrdma2_prop_rows[i].which == which)
+			break;
+	if (i == RPCRDMA2_PROP_RTX && which != RPCRDMA2_PROPID_RTX) {
 		props->vp_unknown++;
 		return true;
 	}
@@ -234,9 +178,19 @@ static bool rpcrdma2_get_prop(struct rpcrdma_xdr_in *in,
 	props->vp_given |= 1u << i;
 	if (!len)
 		return true;
-	return i == RPCRDMA2_PROP_RTX ?
-	       rpcrdma2_get_rtx(&data, len, &props->vp_rtx) :
-	       rpcrdma2_get_word(&data, len, i, props);
+	if (i < RPCRDMA2_NPROPS)
+		return len == RPCRDMA_WORD_LEN &&
+		       rpcrdma_xdr_get(&data, &props->vp_value[i]) &&
+		       rpcrdma2_prop_valid(i, props->vp_value[i]);
+	/* rpcrdma2_rtx_valid() checks the values later, when RBSIZ is known */
+	return len == RPCRDMA2_RTX_LEN &&
+	       rpcrdma_xdr_get(&data, &rtx->xp_flags) &&
+	       rpcrdma_xdr_get(&data, &rtx->xp_call_max) &&
+	       rpcrdma_xdr_get(&data, &rtx->xp_reply_max) &&
+	       rpcrdma_xdr_get(&data, &rtx->xp_msg_max) &&
+	       rpcrdma_xdr_get(&data, &rtx->xp_head) &&
+	       rpcrdma_xdr_get(&data, &rtx->xp_seg) &&
+	       rpcrdma_xdr_get(&data, &rtx->xp_nsegs);
 }
 
 /**

@@ -77,38 +77,17 @@ static inline int rpcrdma_xdr_done(const struct rpcrdma_xdr_out *out, u32 size)
 	return out->xo_full ? -EMSGSIZE : (int)(size - out->xo_left);
 }
 
-/* Makes all lists empty, for a header without lists or one whose lists are not decoded yet. */
-static inline void rpcrdma_lists_clear(struct rpcrdma_lists *lists)
-{
-	static const struct rpcrdma_chunk none;
-
-	lists->ls_read_end = NULL;
-	lists->ls_call = none;
-	lists->ls_reply = none;
-	lists->ls_nreads = 0;
-	lists->ls_nwrites = 0;
-	lists->ls_has_reply = false;
-}
-
 /* wire/lists.c: what version 1 and later versions have in common */
 void rpcrdma_wire_put_fixed(struct rpcrdma_xdr_out *out, u32 xid, u32 vers,
 			    u32 credit, u32 proc);
-void rpcrdma_wire_put_reads(struct rpcrdma_xdr_out *out,
-			    const struct rpcrdma_chunk_out *reads, u32 nreads);
-void rpcrdma_wire_put_writes(struct rpcrdma_xdr_out *out,
-			     const struct rpcrdma_chunk_out *writes,
-			     u32 nwrites);
-void rpcrdma_wire_put_reply(struct rpcrdma_xdr_out *out,
-			    const struct rpcrdma_chunk_out *reply);
+void rpcrdma_wire_put_call(struct rpcrdma_xdr_out *out,
+			   const struct rpcrdma_call_out *call);
 void rpcrdma_wire_put_returned(struct rpcrdma_xdr_out *out,
 			       const struct rpcrdma_lists *lists,
 			       const u32 *written, u32 reply_written);
 
 /* wire/form.c: rules that hold in all versions */
-u32 rpcrdma_form_call_len(const struct rpcrdma_call_out *call);
 bool rpcrdma_form_call_valid(const struct rpcrdma_call_out *call);
-void rpcrdma_form_put_call(struct rpcrdma_xdr_out *out,
-			   const struct rpcrdma_call_out *call);
 u32 rpcrdma_form_reply_len(const struct rpcrdma_lists *lists);
 bool rpcrdma_form_reply_valid(const struct rpcrdma_reply_out *reply);
 bool rpcrdma_form_get_fixed(struct rpcrdma_xdr_in *in,

@@ -104,6 +104,7 @@ struct fuzz_call {
 void fuzz_call_copy(struct fuzz_call *call,
 		    const struct rpcrdma_hdr *hdr);
 void fuzz_call_make(struct fuzz_call *call, struct fuzz_in *in);
+u32 fuzz_call_len(const struct rpcrdma_call_out *out);
 bool fuzz_call_valid(const struct rpcrdma_call_out *out);
 bool fuzz_call_acceptable(const struct rpcrdma_call_out *out);
 u32 fuzz_single_handle(const struct fuzz_call *call);

@@ -105,6 +105,20 @@ void fuzz_call_make(struct fuzz_call *call, struct fuzz_in *in)
 		fuzz_chunk_make(call, in, &call->fc_reply);
 }
 
+/* Returns the size of the Call's chunk lists on the wire in bytes (RFC 8166 4.3). */
+u32 fuzz_call_len(const struct rpcrdma_call_out *out)
+{
+	u32 i, len = 12;
+
+	for (i = 0; i < out->ko_nreads; i++)
+		len += 24 * out->ko_read[i].co_nsegs;
+	for (i = 0; i < out->ko_nwrites; i++)
+		len += 8 + 16 * out->ko_write[i].co_nsegs;
+	if (out->ko_reply)
+		len += 4 + 16 * out->ko_reply->co_nsegs;
+	return len;
+}
+
 /* Returns whether the Call is valid, so that it can be sent. */
 bool fuzz_call_valid(const struct rpcrdma_call_out *out)
 {

@@ -150,7 +150,7 @@ static void fuzz_call_use(const struct rpcrdma_hdr *hdr, const u8 *msg,
 	for (i = 0; i < call.fc_out.ko_nwrites; i++)
 		empty = empty || !call.fc_write[i].co_nsegs;
 
-	len = rpcrdma1_call_len(&call.fc_out);
+	len = RPCRDMA_FIXED_LEN + fuzz_call_len(&call.fc_out);
 	buf = malloc(len);
 	rc = rpcrdma1_encode_call(buf, len, &call.fc_out);
 	if (empty) {
@@ -278,7 +278,7 @@ void fuzz_v1_trip(const u8 *data, size_t size)
 
 	out = &call.fc_out;
 	fuzz_call_make(&call, &in);
-	len = rpcrdma1_call_len(out);
+	len = RPCRDMA_FIXED_LEN + fuzz_call_len(out);
 	room = fuzz_u8(&in) % 8 == 1 ? fuzz_u32(&in) % len : len;
 	buf = malloc(room);
 	rc = rpcrdma1_encode_call(buf, room, out);
@@ -461,6 +461,10 @@ void fuzz_v1_error(const u8 *data, size_t size)
 	u32 low = fuzz_num(&in), high = fuzz_num(&in);
 	u32 len = RPCRDMA1_ERR_VERS_LEN, room = fuzz_u8(&in) % 32;
 	bool chunk = fuzz_u8(&in) % 2;
+	const struct rpcrdma2_error error = {
+		.er_code = RPCRDMA2_ERR_VERS, .er_arg = { low, high },
+	};
+	static struct rpcrdma_hdr refused;
 	u8 *buf = malloc(room);
 	struct rpcrdma_hdr hdr;
 	int rc;
@@ -470,8 +474,9 @@ void fuzz_v1_error(const u8 *data, size_t size)
 		vers = RPCRDMA_VERS_1;
 		rc = rpcrdma1_encode_err_chunk(buf, room, xid, credit);
 	} else {
-		rc = rpcrdma1_encode_err_vers(buf, room, xid, vers, credit,
-					      (u32[]){ low, high });
+		refused.hd_xid = xid;
+		refused.hd_vers = vers;
+		rc = rpcrdma2_encode_error(buf, room, &refused, credit, &error);
 	}
 	if (room < len) {
 		CHECK(rc == -EMSGSIZE);
