@@ -296,7 +296,7 @@ static u32 rpcrdma_parts_rebuild(struct rpcrdma_kunit *fx,
 	struct rpcrdma_part part;
 	u32 len = 0;
 
-	rpcrdma_part_first(&fx->kf_lists, parts->body_len, &iter);
+	rpcrdma_part_first(&fx->kf_lists, parts->body_len, NULL, 0, &iter);
 	while (rpcrdma_part_next(&iter, &part)) {
 		KUNIT_EXPECT_GT(fx->kf_test, part.pt_length, 0);
 		KUNIT_ASSERT_LE(fx->kf_test,
@@ -370,9 +370,7 @@ static u32 rpcrdma_parts_walk(struct rpcrdma_kunit *fx, u32 body_len,
 	u32 n = 0;
 
 	memset(&iter, 0xff, sizeof(iter));
-	rpcrdma_part_first(&fx->kf_lists, body_len, &iter);
-	if (items)
-		rpcrdma_part_items(&iter, items, nitems);
+	rpcrdma_part_first(&fx->kf_lists, body_len, items, nitems, &iter);
 	while (rpcrdma_part_next(&iter, &found[n])) {
 		KUNIT_ASSERT_LT(fx->kf_test, n, RPCRDMA_PARTS_MAX - 1);
 		KUNIT_EXPECT_FALSE(fx->kf_test,
@@ -507,7 +505,7 @@ static void rpcrdma_chunk_parts_of_unsound_lists(struct kunit *test)
 				rpcrdma_kunit_random(fx, round % 3 ? 50 : 0);
 		}
 		body = 0;
-		rpcrdma_part_first(&fx->kf_lists, 100, &iter);
+		rpcrdma_part_first(&fx->kf_lists, 100, NULL, 0, &iter);
 		for (n = 0; rpcrdma_part_next(&iter, &part); n++) {
 			KUNIT_ASSERT_LT(test, n, 34);
 			if (part.pt_chunk)

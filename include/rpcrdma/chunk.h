@@ -69,9 +69,8 @@ rpcrdma_lists_check_items(const struct rpcrdma_lists *lists,
 			  const struct rpcrdma2_item *items, u32 nitems,
 			  u32 body_len, u32 max_len, u32 *stream_len);
 void rpcrdma_part_first(const struct rpcrdma_lists *lists, u32 body_len,
+			const struct rpcrdma2_item *items, u32 nitems,
 			struct rpcrdma_part_iter *iter);
-void rpcrdma_part_items(struct rpcrdma_part_iter *iter,
-			const struct rpcrdma2_item *items, u32 nitems);
 bool rpcrdma_part_next(struct rpcrdma_part_iter *iter,
 		       struct rpcrdma_part *part);
 

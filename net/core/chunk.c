@@ -35,16 +35,16 @@
 
 /* Bytes of a Call up to and including its procedure number (RFC 5531) */
 #define RPCRDMA_RPC_FIXED	24u
-/* Flavor and length of a credential or verifier */
+/* Flavor and length of a credential or verifier. Its body follows. */
 #define RPCRDMA_RPC_AUTH	8u
 
-/* In a credential of RPCSEC_GSS (RFC 2203), version, procedure, sequence number and
+/* In the body of a credential of RPCSEC_GSS (RFC 2203), version, procedure, sequence number and
  * service precede the handle. With the service "none", the arguments of the Call are neither
  * signed nor encrypted.
  */
 #define RPCRDMA_RPCSEC_GSS	6u
 #define RPCRDMA_GSS_CRED_MIN	16u
-#define RPCRDMA_GSS_SERVICE	12u
+#define RPCRDMA_GSS_SERVICE	(RPCRDMA_RPC_AUTH + 12u)
 #define RPCRDMA_GSS_NONE	1u
 
 static u32 rpcrdma_xdr_pad(u32 length)
@@ -135,47 +135,32 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_lists_check_items);
  * @lists: the Call's lists, which rpcrdma_lists_check_call() or rpcrdma_lists_check_items() has
  *	accepted
  * @body_len: length of the body, as given to that function
+ * @items: the Call's items (rtx.h), which rpcrdma2_decode_group() has accepted
+ * @nitems: number of items
  * @iter: OUT: the walk
  *
  * Context: any.
  */
 void rpcrdma_part_first(const struct rpcrdma_lists *lists, u32 body_len,
+			const struct rpcrdma2_item *items, u32 nitems,
 			struct rpcrdma_part_iter *iter)
 {
-	iter->pi_lists = lists;
-	iter->pi_nitems = 0;
-	iter->pi_body_len = body_len;
-	iter->pi_body = 0;
-	iter->pi_stream = 0;
-	iter->pi_next = 0;
-	iter->pi_item = 0;
+	*iter = (struct rpcrdma_part_iter) {
+		.pi_lists	= lists,
+		.pi_items	= items,
+		.pi_nitems	= nitems,
+		.pi_body_len	= body_len,
+	};
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_part_first);
-
-/**
- * rpcrdma_part_items - include items (rtx.h) in a walk over the parts of a Call
- * @iter: the walk, from rpcrdma_part_first(), before its first step
- * @items: the Call's items, which rpcrdma2_decode_group() has accepted
- * @nitems: number of items
- *
- * Context: any.
- */
-void rpcrdma_part_items(struct rpcrdma_part_iter *iter,
-			const struct rpcrdma2_item *items, u32 nitems)
-{
-	iter->pi_items = items;
-	iter->pi_nitems = nitems;
-}
-EXPORT_SYMBOL_IF_KUNIT(rpcrdma_part_items);
 
 static void rpcrdma_part_body(struct rpcrdma_part_iter *iter, u32 length,
 			      struct rpcrdma_part *part)
 {
-	part->pt_chunk = NULL;
-	part->pt_item = NULL;
-	part->pt_offset = iter->pi_body;
-	part->pt_length = length;
-	part->pt_pad = 0;
+	*part = (struct rpcrdma_part) {
+		.pt_offset	= iter->pi_body,
+		.pt_length	= length,
+	};
 	iter->pi_body += length;
 	iter->pi_stream += length;
 }
@@ -201,23 +186,6 @@ static bool rpcrdma_part_ahead(const struct rpcrdma_part_iter *iter,
 			*chunk = NULL;
 	}
 	return *chunk || *item;
-}
-
-static void rpcrdma_part_piece(struct rpcrdma_part_iter *iter,
-			       const struct rpcrdma_chunk *chunk,
-			       const struct rpcrdma2_item *item,
-			       struct rpcrdma_part *part)
-{
-	part->pt_chunk = chunk;
-	part->pt_item = item;
-	part->pt_offset = 0;
-	part->pt_length = chunk ? chunk->ck_length : item->im_length;
-	part->pt_pad = rpcrdma_xdr_pad(part->pt_length);
-	iter->pi_stream += part->pt_length + part->pt_pad;
-	if (chunk)
-		iter->pi_next++;
-	else
-		iter->pi_item++;
 }
 
 /**
@@ -248,7 +216,14 @@ bool rpcrdma_part_next(struct rpcrdma_part_iter *iter,
 			rpcrdma_part_body(iter, gap, part);
 			return true;
 		}
-		rpcrdma_part_piece(iter, chunk, item, part);
+		part->pt_chunk = chunk;
+		part->pt_item = item;
+		part->pt_offset = 0;
+		part->pt_length = chunk ? chunk->ck_length : item->im_length;
+		part->pt_pad = rpcrdma_xdr_pad(part->pt_length);
+		iter->pi_stream += part->pt_length + part->pt_pad;
+		iter->pi_next += !!chunk;
+		iter->pi_item += !!item;
 		if (part->pt_length)
 			return true;
 	}
@@ -258,18 +233,6 @@ bool rpcrdma_part_next(struct rpcrdma_part_iter *iter,
 	return true;
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_part_next);
-
-/* Does the credential of @len bytes at @cred say that the arguments of the Call are protected? Also
- * returns true if the credential is too short to tell.
- */
-static bool rpcrdma_cred_wraps(u32 flavor, const u8 *cred, u32 len)
-{
-	if (flavor != RPCRDMA_RPCSEC_GSS)
-		return false;
-	return len < RPCRDMA_GSS_CRED_MIN ||
-	       get_unaligned_be32(cred + RPCRDMA_GSS_SERVICE) !=
-	       RPCRDMA_GSS_NONE;
-}
 
 /**
  * rpcrdma_head_ends_well - may the head of a Call end where its data begins?
@@ -307,8 +270,11 @@ bool rpcrdma_head_ends_well(u32 position, const void *msg, u32 len,
 		auth_len = get_unaligned_be32(auth + 4);
 		if (rpcrdma_xdr_room(auth_len) > position - end)
 			return false;
-		if (!i && rpcrdma_cred_wraps(get_unaligned_be32(auth),
-					     auth + RPCRDMA_RPC_AUTH, auth_len))
+		/* The credential says whether the arguments are protected */
+		if (!i && get_unaligned_be32(auth) == RPCRDMA_RPCSEC_GSS &&
+		    (auth_len < RPCRDMA_GSS_CRED_MIN ||
+		     get_unaligned_be32(auth + RPCRDMA_GSS_SERVICE) !=
+		     RPCRDMA_GSS_NONE))
 			return false;
 		end += rpcrdma_xdr_room(auth_len);
 	}
@@ -431,15 +397,6 @@ int rpcrdma_payload_assign(const struct rpcrdma_lists *lists,
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_payload_assign);
 
-/* Returns the offset in the stream of the first byte after a payload and its roundup. */
-static u32 rpcrdma_payload_end(const struct rpcrdma_payload *payload,
-			       u32 stream_len)
-{
-	u64 end = payload->py_offset + rpcrdma_xdr_room(payload->py_length);
-
-	return min_t(u64, end, stream_len);
-}
-
 /**
  * rpcrdma_payload_gap_next - get the next run of bytes that stay in the body of a Reply
  * @payloads: results that went to Write chunks, ascending by offset; entries of zero
@@ -462,7 +419,8 @@ bool rpcrdma_payload_gap_next(const struct rpcrdma_payload *payloads, u32 n,
 	u32 i, next, end, begin = *pos;
 
 	for (i = 0; i < n && begin < stream_len; i++) {
-		end = rpcrdma_payload_end(&payloads[i], stream_len);
+		end = min_t(u64, stream_len, payloads[i].py_offset +
+			    rpcrdma_xdr_room(payloads[i].py_length));
 		if (!payloads[i].py_length || end <= begin)
 			continue;
 		next = min(payloads[i].py_offset, stream_len);

@@ -64,14 +64,6 @@ static u32 rpcrdma_plan_reduced(u32 len, u32 item)
 	return len - min(len, item);
 }
 
-/* Returns the number of Receives that the largest Reply needs; 0 if it needs more than @most. */
-static u32 rpcrdma_plan_replies(const struct rpcrdma_limits *limits,
-				const struct rpcrdma_plan_args *args, u32 most)
-{
-	return rpcrdma_group_replies(args->pa_reply_max, limits->lm_inline_recv,
-				     0, most);
-}
-
 /* Can several Receives take the largest Reply (RTX-68, RTX-98)? Only a Reply without a
  * DDP-eligible result may use several. If a Reply has such a result, and a Write chunk is not
  * possible, it uses the Reply chunk: with Receives, the result would have to be copied.
@@ -86,7 +78,9 @@ static bool rpcrdma_plan_reply_group(const struct rpcrdma_limits *limits,
 	if (!rtx || args->pa_reply_item)
 		return false;
 	most = min(rtx->px_peer.xp_reply_max, RPCRDMA_PLAN_REPLIES);
-	plan->pl_replies = rpcrdma_plan_replies(limits, args, most);
+	plan->pl_replies = rpcrdma_group_replies(args->pa_reply_max,
+						 limits->lm_inline_recv, 0,
+						 most);
 	if (plan->pl_replies && plan->pl_replies - 1 <= rtx->px_spare)
 		return true;
 	plan->pl_short = plan->pl_replies;
@@ -138,23 +132,6 @@ static bool rpcrdma_plan_may_place(const struct rpcrdma_plan_args *args)
 	       args->pa_call_item;
 }
 
-/* Is a group better than a single RDMA2_MSG, because the server need not copy the item
- * (RTX-94)?
- */
-static bool rpcrdma_plan_rather_places(const struct rpcrdma_plan_args *args)
-{
-	return rpcrdma_plan_may_place(args) &&
-	       args->pa_call_data >= RPCRDMA_PLAN_PLACED;
-}
-
-/* Is the Call short enough for a group (RTX-95, RTX-97)? */
-static bool rpcrdma_plan_is_worth(const struct rpcrdma_plan_args *args)
-{
-	if (!args->pa_reduce || !args->pa_call_item)
-		return args->pa_call_len <= args->pa_rtx->px_long_max;
-	return args->pa_call_data <= args->pa_rtx->px_write_max;
-}
-
 /* Divides a Call into transmissions. pl_placed and pl_gathered of @plan say whether its item
  * is placed and gathered. Returns the number of transmissions; 0 if the Call cannot be a
  * group.
@@ -186,16 +163,6 @@ static u32 rpcrdma_plan_divide(const struct rpcrdma_limits *limits,
 	return rpcrdma_group_call(layout, &rtx->px_peer);
 }
 
-/* Returns how large the buffer of each Send must be if data is gathered from pages. In a Send
- * with data, the buffer has everything before the data. In a Send without data, it has
- * header and stream.
- */
-static u32 rpcrdma_plan_buf(const struct rpcrdma_layout *layout)
-{
-	return max(layout->ly_head,
-		   min(layout->ly_limit, layout->ly_hdr + layout->ly_stream));
-}
-
 /* Divides a Call. If possible, the item is gathered: Sends take it from the pages of the RPC,
  * without a copy. But if gathering takes more transmissions than copying, the item is copied:
  * each further transmission would cost more than gathering saves, would take a credit, and was
@@ -221,21 +188,26 @@ static u32 rpcrdma_plan_gather(const struct rpcrdma_limits *limits,
 
 /* Tries to plan the whole Call as a group, with its item placed if possible. The only chunks
  * in its header are those for the Reply. Returns false if the Call is not to be a group: it cannot
- * be one, or is too long for one (rpcrdma_plan_is_worth()), or there are too few credits.
+ * be one, or is too long for one (RTX-95, RTX-97), or there are too few credits.
  */
 static bool rpcrdma_plan_call_group(const struct rpcrdma_limits *limits,
 				    const struct rpcrdma_plan_args *args,
 				    struct rpcrdma_plan *plan)
 {
+	const struct rpcrdma_plan_rtx *rtx = args->pa_rtx;
 	struct rpcrdma_plan group = *plan;
 	struct rpcrdma_layout layout;
 	u32 count;
 
-	if (!args->pa_rtx || plan->pl_hdr_max > limits->lm_inline_send ||
-	    args->pa_call_foreign || !rpcrdma_plan_is_worth(args))
+	if (!rtx || plan->pl_hdr_max > limits->lm_inline_send ||
+	    args->pa_call_foreign)
+		return false;
+	if (args->pa_reduce && args->pa_call_item ?
+	    args->pa_call_data > rtx->px_write_max :
+	    args->pa_call_len > rtx->px_long_max)
 		return false;
 	count = rpcrdma_plan_gather(limits, args, &group, &layout);
-	if (!count || count - 1 > args->pa_rtx->px_more) {
+	if (!count || count - 1 > rtx->px_more) {
 		plan->pl_short |= count;
 		return false;
 	}
@@ -243,8 +215,14 @@ static bool rpcrdma_plan_call_group(const struct rpcrdma_limits *limits,
 	group.pl_hdr_max = layout.ly_hdr;
 	group.pl_count = count;
 	group.pl_limit = layout.ly_limit;
-	group.pl_buf = group.pl_gathered ? rpcrdma_plan_buf(&layout) :
-					   layout.ly_limit;
+	group.pl_buf = layout.ly_limit;
+	/* Gathered data is not in the buffers. They have everything before the data or, in a Send
+	 * without data, header and stream.
+	 */
+	if (group.pl_gathered)
+		group.pl_buf = max(layout.ly_head,
+				   min(layout.ly_limit,
+				       layout.ly_hdr + layout.ly_stream));
 	*plan = group;
 	return true;
 }
@@ -266,7 +244,9 @@ static int rpcrdma_plan_call(const struct rpcrdma_limits *limits,
 	fits = plan->pl_reply != RPCRDMA_REPLY_GROUP &&
 	       !args->pa_call_foreign &&
 	       rpcrdma_plan_fits(plan->pl_hdr_max, args->pa_call_len, threshold);
-	if (fits && !rpcrdma_plan_rather_places(args))
+	/* A group may be better, because the server need not copy the item (RTX-94) */
+	if (fits && (!rpcrdma_plan_may_place(args) ||
+		     args->pa_call_data < RPCRDMA_PLAN_PLACED))
 		return 0;
 	if (rpcrdma_plan_call_group(limits, args, plan) || fits)
 		return 0;
@@ -318,14 +298,6 @@ static int rpcrdma_plan_try(const struct rpcrdma_limits *limits,
 	return rpcrdma_plan_call(limits, args, nwritesegs, nreplysegs, plan);
 }
 
-/* Does the plan keep the CPU away from foreign pages? See plan.h. */
-static bool rpcrdma_plan_spares_foreign(const struct rpcrdma_plan_args *args,
-					const struct rpcrdma_plan *plan)
-{
-	return !(args->pa_call_foreign && rpcrdma_plan_touches_call(plan)) &&
-	       !(args->pa_reply_foreign && rpcrdma_plan_touches_reply(plan));
-}
-
 /**
  * rpcrdma_plan_rpc - decide how an RPC travels
  * @limits: limits of the connection
@@ -359,8 +331,8 @@ int rpcrdma_plan_rpc(const struct rpcrdma_limits *limits,
 		base.pa_rtx = NULL;
 		rc = rpcrdma_plan_try(limits, &base, plan);
 	}
-	if ((args->pa_call_foreign || args->pa_reply_foreign) &&
-	    (rc || !rpcrdma_plan_spares_foreign(args, plan)))
+	if ((args->pa_call_foreign && (rc || rpcrdma_plan_touches_call(plan))) ||
+	    (args->pa_reply_foreign && (rc || rpcrdma_plan_touches_reply(plan))))
 		return -EIO;
 	return rc;
 }

@@ -243,17 +243,6 @@ static u64 rpcrdma_size_rq_spare(u32 bc_requests)
 	       RPCRDMA_DRAIN_WRS;
 }
 
-/*
- * Returns the number of send queue slots that one RPC takes at most: one for its Send, and two for
- * the registration and the invalidation of each region. Often no invalidation is posted, because
- * the server has invalidated the region, but there must be room for it.
- */
-static u32 rpcrdma_size_client_wrs(const struct rpcrdma_client_sizes *sizes)
-{
-	return 1 + RPCRDMA_WRS_PER_MR *
-		   (sizes->cz_mrs_per_rpc + RPCRDMA_CLIENT_EXTRA_MRS);
-}
-
 /**
  * rpcrdma_size_client - size a client connection
  * @caps: what the device can do
@@ -303,8 +292,13 @@ int rpcrdma_size_client(const struct rpcrdma_device_caps *caps,
 	if (caps->dc_max_mr < sizes->cz_mrs_per_rpc + RPCRDMA_CLIENT_EXTRA_MRS)
 		return -EOPNOTSUPP;
 
+	/* Maximum number of send queue slots of one RPC, for its Send and its regions. Often no
+	 * invalidation is posted, because the server has invalidated the region, but there must
+	 * be room for it.
+	 */
+	wrs = 1 + RPCRDMA_WRS_PER_MR * (sizes->cz_mrs_per_rpc +
+					RPCRDMA_CLIENT_EXTRA_MRS);
 	/* Number of entries of each queue, besides one entry for each request */
-	wrs = rpcrdma_size_client_wrs(sizes);
 	sq_spare = (u64)bc_requests + RPCRDMA_SQ_EXTRA + wrs - 1;
 	rq_spare = rpcrdma_size_rq_spare(bc_requests);
 
@@ -367,21 +361,6 @@ u32 rpcrdma_size_client_spare(const struct rpcrdma_device_caps *caps,
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_size_client_spare);
 
-/*
- * Returns the number of work requests that one transfer of the largest size takes if it goes
- * to, or comes from, one segment of the client. Each work request covers as many pages as it has
- * SGEs.
- */
-static u32 rpcrdma_size_server_wrs(const struct rpcrdma_device_caps *caps,
-				   u32 send_sges, u32 pages)
-{
-	u32 sges = send_sges;
-
-	if (!caps->dc_iwarp && caps->dc_max_sge_rd)
-		sges = min(sges, caps->dc_max_sge_rd);
-	return DIV_ROUND_UP(pages, sges);
-}
-
 /**
  * rpcrdma_size_server - size a server connection
  * @caps: what the device can do
@@ -419,7 +398,7 @@ int rpcrdma_size_server(const struct rpcrdma_device_caps *caps,
 			u32 page_size, struct rpcrdma_server_sizes *sizes)
 {
 	u64 sq_spare, rq_spare, sq_least, sq_depth;
-	u32 wrs;
+	u32 pages, sges, wrs;
 
 	if (!requests || !page_size)
 		return -EINVAL;
@@ -428,9 +407,14 @@ int rpcrdma_size_server(const struct rpcrdma_device_caps *caps,
 		return -EOPNOTSUPP;
 
 	sizes->sz_send_sges = min(caps->dc_max_send_sge, RPCRDMA_SERVER_SGES);
-	wrs = rpcrdma_size_server_wrs(caps, sizes->sz_send_sges,
-				      rpcrdma_size_payload_pages(max_payload,
-								 page_size));
+	/* Number of work requests of a transfer of the largest size to or from one segment of the
+	 * client. Each covers as many pages as it has SGEs.
+	 */
+	sges = sizes->sz_send_sges;
+	if (!caps->dc_iwarp && caps->dc_max_sge_rd)
+		sges = min(sges, caps->dc_max_sge_rd);
+	pages = rpcrdma_size_payload_pages(max_payload, page_size);
+	wrs = DIV_ROUND_UP(pages, sges);
 
 	sizes->sz_read_mrs = caps->dc_read_mrs ? RPCRDMA_SERVER_READ_MRS : 0;
 	/* Number of entries of each queue, besides those for the Receives of Calls and the

@@ -133,8 +133,8 @@ static int svc_rdma_read_stream(struct svc_rdma_call *call)
 	u32 pos = 0;
 	int rc;
 
-	rpcrdma_part_first(lists, call->sc_body_len, &iter);
-	rpcrdma_part_items(&iter, call->sc_items, call->sc_nitems);
+	rpcrdma_part_first(lists, call->sc_body_len, call->sc_items,
+			   call->sc_nitems, &iter);
 	while (rpcrdma_part_next(&iter, &part)) {
 		chunk = part.pt_chunk;
 		if (!chunk && call->sc_hdr.hd_proc == RPCRDMA1_NOMSG)
@@ -340,8 +340,8 @@ static void svc_rdma_assemble_stream(struct svc_rdma_call *call,
 	struct rpcrdma_part part;
 	u32 pos = 0;
 
-	rpcrdma_part_first(&call->sc_hdr.hd_lists, call->sc_body_len, &iter);
-	rpcrdma_part_items(&iter, call->sc_items, call->sc_nitems);
+	rpcrdma_part_first(&call->sc_hdr.hd_lists, call->sc_body_len,
+			   call->sc_items, call->sc_nitems, &iter);
 	while (rpcrdma_part_next(&iter, &part)) {
 		if (part.pt_item)
 			svc_rdma_assemble_item(call, pos, part.pt_item);

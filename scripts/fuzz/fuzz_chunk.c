@@ -66,7 +66,7 @@ static void fuzz_stream_walk(const struct fuzz_stream *stream,
 	struct rpcrdma_part part;
 	u32 i, id;
 
-	rpcrdma_part_first(lists, body_len, &iter);
+	rpcrdma_part_first(lists, body_len, NULL, 0, &iter);
 	while (rpcrdma_part_next(&iter, &part)) {
 		CHECK(part.pt_length);
 		id = part.pt_chunk ? part.pt_chunk - lists->ls_read + 1 : 0;
@@ -93,7 +93,7 @@ static void fuzz_parts_sum(const struct rpcrdma_lists *lists, u32 body_len,
 	struct rpcrdma_part part;
 	u32 n = 0;
 
-	rpcrdma_part_first(lists, body_len, &iter);
+	rpcrdma_part_first(lists, body_len, NULL, 0, &iter);
 	while (rpcrdma_part_next(&iter, &part)) {
 		CHECK(n++ < 2 * RPCRDMA_MAX_CHUNKS + 1);
 		CHECK(part.pt_length);
@@ -224,8 +224,7 @@ static void fuzz_parts_walk(const struct rpcrdma_lists *lists,
 	struct rpcrdma_part part;
 
 	chunk = fuzz_chunk_full(lists, &next);
-	rpcrdma_part_first(lists, body_len, &iter);
-	rpcrdma_part_items(&iter, items, nitems);
+	rpcrdma_part_first(lists, body_len, items, nitems, &iter);
 	while (rpcrdma_part_next(&iter, &part)) {
 		CHECK(part.pt_length);
 		if (part.pt_chunk || part.pt_item) {
