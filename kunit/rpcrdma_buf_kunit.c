@@ -42,10 +42,10 @@ static struct rpcrdma_buf_fixture *rpcrdma_buf_kunit_make(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, fx);
 	for (i = 0; i < RPCRDMA_BUF_KUNIT_RECVS; i++) {
 		buf = &fx->bx_recv[i].rv_buf;
-		rc = rpcrdma_buf_init_block(buf, &fx->bx_device,
-					    RPCRDMA_BUF_KUNIT_SIZE,
-					    RPCRDMA_BUF_KUNIT_ORDER,
-					    DMA_FROM_DEVICE, GFP_KERNEL);
+		rc = rpcrdma_buf_init(buf, &fx->bx_device,
+				      RPCRDMA_BUF_KUNIT_SIZE,
+				      RPCRDMA_BUF_KUNIT_ORDER,
+				      DMA_FROM_DEVICE, GFP_KERNEL);
 		KUNIT_ASSERT_EQ(test, rc, 0);
 		rc = kunit_add_action_or_reset(test, rpcrdma_buf_kunit_exit,
 					       buf);
@@ -97,7 +97,7 @@ static void rpcrdma_buf_pages_are_counted(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
 		KUNIT_ASSERT_EQ(test, rpcrdma_buf_init(&buf, &fx->bx_device,
-						       sizes[i],
+						       sizes[i], 0,
 						       DMA_FROM_DEVICE,
 						       GFP_KERNEL), 0);
 		KUNIT_EXPECT_EQ(test, buf.bf_size, sizes[i]);

@@ -101,10 +101,9 @@ static struct svc_rdma_read_fixture *svc_rdma_read_make(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, fx);
 	for (i = 0; i < SVC_RDMA_READ_RECVS; i++) {
 		buf = &fx->rf_recv[i].rv_buf;
-		rc = rpcrdma_buf_init_block(buf, &fx->rf_device,
-					    SVC_RDMA_READ_SIZE,
-					    SVC_RDMA_READ_ORDER,
-					    DMA_FROM_DEVICE, GFP_KERNEL);
+		rc = rpcrdma_buf_init(buf, &fx->rf_device, SVC_RDMA_READ_SIZE,
+				      SVC_RDMA_READ_ORDER, DMA_FROM_DEVICE,
+				      GFP_KERNEL);
 		KUNIT_ASSERT_EQ(test, rc, 0);
 		rc = kunit_add_action_or_reset(test, svc_rdma_read_kunit_exit,
 					       buf);

@@ -29,10 +29,8 @@ struct rpcrdma_buf {
 };
 
 int rpcrdma_buf_init(struct rpcrdma_buf *buf, struct ib_device *device,
-		     u32 size, enum dma_data_direction dir, gfp_t gfp);
-int rpcrdma_buf_init_block(struct rpcrdma_buf *buf, struct ib_device *device,
-			   u32 size, unsigned int order,
-			   enum dma_data_direction dir, gfp_t gfp);
+		     u32 size, unsigned int order,
+		     enum dma_data_direction dir, gfp_t gfp);
 int rpcrdma_buf_renew(struct rpcrdma_buf *buf, gfp_t gfp);
 void rpcrdma_buf_unmap(struct rpcrdma_buf *buf);
 void rpcrdma_buf_exit(struct rpcrdma_buf *buf);
@@ -46,8 +44,7 @@ static inline bool rpcrdma_buf_needs_block(u32 size)
 }
 
 /* Returns the number of bytes of memory that a buffer of @size bytes pins. Bytes that a slab
- * adds to @size are not counted. @order is the argument of rpcrdma_buf_init_block(), or 0 if the
- * buffer is from rpcrdma_buf_init(), which makes a block of pages if @size is too large for a slab.
+ * adds to @size are not counted. @order is the argument of rpcrdma_buf_init().
  */
 static inline u32 rpcrdma_buf_pins(u32 size, unsigned int order)
 {

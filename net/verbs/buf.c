@@ -18,11 +18,55 @@ static void rpcrdma_buf_free(struct rpcrdma_buf *buf)
 	buf->bf_data = NULL;
 }
 
-/* Maps a buffer. If that fails, the memory of the buffer is freed. */
-static int rpcrdma_buf_map(struct rpcrdma_buf *buf, struct ib_device *device)
+/**
+ * rpcrdma_buf_init - allocate a buffer and map it
+ * @buf: buffer to set up
+ * @device: device that will access it
+ * @size: size in bytes; if @order is not 0, at most that of the block
+ * @order: if not 0, the buffer is the last bytes of a block of 2^@order pages. If 0, it comes from
+ *	a slab or, if it is too large for that, from the smallest block that has room for it
+ * @dir: DMA direction
+ * @gfp: allocation flags
+ *
+ * The memory is zeroed, so that no stale kernel data can be sent from it (RFC 8166 8.1). The pages
+ * of a block are adjacent, so one SGE describes the buffer. They form one compound page, so one
+ * reference count shows whether anybody holds any of the pages.
+ *
+ * A server executes a Call in the buffer in which it was received. So a file system may take
+ * references to the pages of the buffer for a while. References to pages of a slab do no harm: some
+ * kernels count and drop them as usual, others ignore them. But for more than
+ * KMALLOC_MAX_CACHE_SIZE bytes, kmalloc() returns pages that belong to no slab. On some kernels,
+ * the reference count of these pages is 0; lib/iov_iter.c raises it, and put_page() does not lower
+ * it again. So a buffer of more than KMALLOC_MAX_CACHE_SIZE bytes is a block.
+ *
+ * Context: process; may sleep if @gfp allows it.
+ * Return: 0; %-ENOMEM; %-EIO if mapping failed.
+ */
+int rpcrdma_buf_init(struct rpcrdma_buf *buf, struct ib_device *device,
+		     u32 size, unsigned int order,
+		     enum dma_data_direction dir, gfp_t gfp)
 {
-	buf->bf_addr = ib_dma_map_single(device, buf->bf_data, buf->bf_size,
-					 buf->bf_dir);
+	int node = ibdev_to_node(device);
+
+	if (!order && rpcrdma_buf_needs_block(size))
+		order = get_order(size);
+	buf->bf_device = NULL;
+	buf->bf_block = NULL;
+	buf->bf_size = size;
+	buf->bf_dir = dir;
+	if (order) {
+		gfp |= __GFP_COMP | __GFP_ZERO;
+		buf->bf_block = alloc_pages_node(node, gfp, order);
+		if (!buf->bf_block)
+			return -ENOMEM;
+		buf->bf_data = page_address(buf->bf_block) +
+			       (PAGE_SIZE << order) - size;
+	} else {
+		buf->bf_data = kzalloc_node(size, gfp, node);
+		if (!buf->bf_data)
+			return -ENOMEM;
+	}
+	buf->bf_addr = ib_dma_map_single(device, buf->bf_data, size, dir);
 	if (ib_dma_mapping_error(device, buf->bf_addr)) {
 		rpcrdma_buf_free(buf);
 		return -EIO;
@@ -30,77 +74,7 @@ static int rpcrdma_buf_map(struct rpcrdma_buf *buf, struct ib_device *device)
 	buf->bf_device = device;
 	return 0;
 }
-
-/**
- * rpcrdma_buf_init - allocate a buffer and map it
- * @buf: buffer to set up
- * @device: device that will access it
- * @size: size in bytes
- * @dir: DMA direction
- * @gfp: allocation flags
- *
- * The memory is zeroed, so that no stale kernel data can be sent from it (RFC 8166 8.1).
- *
- * A server executes a Call in the buffer in which it was received. So a file system may take
- * references to the pages of the buffer for a while. References to pages of a slab do no harm: some
- * kernels count and drop them as usual, others ignore them. But for more than
- * KMALLOC_MAX_CACHE_SIZE bytes, kmalloc() returns pages that belong to no slab. On some kernels,
- * the reference count of these pages is 0; lib/iov_iter.c raises it, and put_page() does not lower
- * it again. So for a buffer of more than KMALLOC_MAX_CACHE_SIZE bytes, this function calls
- * rpcrdma_buf_init_block() instead of kmalloc().
- *
- * Context: process; may sleep if @gfp allows it.
- * Return: 0; %-ENOMEM; %-EIO if mapping failed.
- */
-int rpcrdma_buf_init(struct rpcrdma_buf *buf, struct ib_device *device,
-		     u32 size, enum dma_data_direction dir, gfp_t gfp)
-{
-	if (rpcrdma_buf_needs_block(size))
-		return rpcrdma_buf_init_block(buf, device, size,
-					      get_order(size), dir, gfp);
-	buf->bf_device = NULL;
-	buf->bf_block = NULL;
-	buf->bf_size = size;
-	buf->bf_dir = dir;
-	buf->bf_data = kzalloc_node(size, gfp, ibdev_to_node(device));
-	if (!buf->bf_data)
-		return -ENOMEM;
-	return rpcrdma_buf_map(buf, device);
-}
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_buf_init);
-
-/**
- * rpcrdma_buf_init_block - allocate a block of pages, and use its last bytes as a buffer
- * @buf: buffer to set up
- * @device: device that will access it
- * @size: size in bytes, at most that of the block
- * @order: binary logarithm of the number of pages, not 0
- * @dir: DMA direction
- * @gfp: allocation flags
- *
- * The pages are adjacent, so one SGE describes the buffer. They form one compound page, so one
- * reference count shows whether anybody holds any of the pages. They are zeroed, for the same
- * reason as in rpcrdma_buf_init().
- *
- * Context: process; may sleep if @gfp allows it.
- * Return: 0; %-ENOMEM; %-EIO if mapping failed.
- */
-int rpcrdma_buf_init_block(struct rpcrdma_buf *buf, struct ib_device *device,
-			   u32 size, unsigned int order,
-			   enum dma_data_direction dir, gfp_t gfp)
-{
-	buf->bf_device = NULL;
-	buf->bf_size = size;
-	buf->bf_dir = dir;
-	buf->bf_block = alloc_pages_node(ibdev_to_node(device),
-					 gfp | __GFP_COMP | __GFP_ZERO, order);
-	if (!buf->bf_block)
-		return -ENOMEM;
-	buf->bf_data = page_address(buf->bf_block) +
-		       rpcrdma_buf_pins(size, order) - size;
-	return rpcrdma_buf_map(buf, device);
-}
-EXPORT_SYMBOL_IF_KUNIT(rpcrdma_buf_init_block);
 
 /**
  * rpcrdma_buf_renew - give a buffer a new block of pages
@@ -111,16 +85,15 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_buf_init_block);
  * its pages is dropped.
  *
  * Context: process; may sleep if @gfp allows it.
- * Return: 0; or an error of rpcrdma_buf_init_block(), and then nothing has changed.
+ * Return: 0; or an error of rpcrdma_buf_init(), and then nothing has changed.
  */
 int rpcrdma_buf_renew(struct rpcrdma_buf *buf, gfp_t gfp)
 {
 	struct rpcrdma_buf other;
 	int rc;
 
-	rc = rpcrdma_buf_init_block(&other, buf->bf_device, buf->bf_size,
-				    compound_order(buf->bf_block), buf->bf_dir,
-				    gfp);
+	rc = rpcrdma_buf_init(&other, buf->bf_device, buf->bf_size,
+			      compound_order(buf->bf_block), buf->bf_dir, gfp);
 	if (rc)
 		return rc;
 	rpcrdma_buf_exit(buf);

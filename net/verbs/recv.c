@@ -56,21 +56,6 @@ rpcrdma_recv_pool_conn(struct rpcrdma_recv_pool *pool)
 	return container_of(pool, struct rpcrdma_conn, cn_recvs);
 }
 
-static void rpcrdma_recv_pool_clear(struct rpcrdma_recv_pool *pool)
-{
-	INIT_LIST_HEAD(&pool->rp_all);
-	pool->rp_count = 0;
-	pool->rp_max = 0;
-	pool->rp_batch = 0;
-	pool->rp_order = 0;
-	pool->rp_bytes = 0;
-	pool->rp_bytes_max = 0;
-	init_llist_head(&pool->rp_waiting);
-	atomic_set(&pool->rp_nwaiting, 0);
-	init_llist_head(&pool->rp_spare);
-	pool->rp_excess = 0;
-}
-
 /**
  * rpcrdma_recv_pool_init - initialise a pool without Receives
  * @pool: pool of a connection, zeroed
@@ -80,7 +65,7 @@ static void rpcrdma_recv_pool_clear(struct rpcrdma_recv_pool *pool)
 void rpcrdma_recv_pool_init(struct rpcrdma_recv_pool *pool)
 {
 	spin_lock_init(&pool->rp_lock);
-	rpcrdma_recv_pool_clear(pool);
+	INIT_LIST_HEAD(&pool->rp_all);
 }
 
 /**
@@ -201,26 +186,6 @@ static void rpcrdma_recv_destroy(struct rpcrdma_recv *recv)
 	kfree(recv);
 }
 
-/* Returns how many bytes of memory a Receive pins. */
-static u32 rpcrdma_recv_pins(const struct rpcrdma_recv *recv)
-{
-	struct page *block = recv->rv_buf.bf_block;
-
-	return rpcrdma_buf_pins(recv->rv_buf.bf_size,
-				block ? compound_order(block) : 0);
-}
-
-static int rpcrdma_recv_create_buf(const struct rpcrdma_recv_pool *pool,
-				   struct rpcrdma_buf *buf,
-				   struct ib_device *device, u32 size,
-				   gfp_t gfp)
-{
-	if (pool->rp_order)
-		return rpcrdma_buf_init_block(buf, device, size, pool->rp_order,
-					      DMA_FROM_DEVICE, gfp);
-	return rpcrdma_buf_init(buf, device, size, DMA_FROM_DEVICE, gfp);
-}
-
 static int rpcrdma_recv_create(struct rpcrdma_recv_pool *pool, u32 size,
 			       gfp_t gfp)
 {
@@ -235,7 +200,8 @@ static int rpcrdma_recv_create(struct rpcrdma_recv_pool *pool, u32 size,
 	recv = kzalloc_node(sizeof(*recv), gfp, ibdev_to_node(device));
 	if (!recv)
 		return -ENOMEM;
-	rc = rpcrdma_recv_create_buf(pool, &recv->rv_buf, device, size, gfp);
+	rc = rpcrdma_buf_init(&recv->rv_buf, device, size, pool->rp_order,
+			      DMA_FROM_DEVICE, gfp);
 	if (rc) {
 		kfree(recv);
 		return rc;
@@ -296,12 +262,15 @@ void rpcrdma_recv_pool_reap(struct rpcrdma_recv_pool *pool)
 {
 	struct llist_node *node = llist_del_all(&pool->rp_spare);
 	struct rpcrdma_recv *recv, *next;
+	struct page *block;
+	u32 pins;
 
 	llist_for_each_entry_safe(recv, next, node, rv_free) {
+		block = recv->rv_buf.bf_block;
+		pins = block ? page_size(block) : recv->rv_buf.bf_size;
 		list_del(&recv->rv_all);
 		WRITE_ONCE(pool->rp_count, pool->rp_count - 1);
-		WRITE_ONCE(pool->rp_bytes,
-			   pool->rp_bytes - rpcrdma_recv_pins(recv));
+		WRITE_ONCE(pool->rp_bytes, pool->rp_bytes - pins);
 		rpcrdma_recv_destroy(recv);
 	}
 }
@@ -508,7 +477,8 @@ void rpcrdma_recv_pool_destroy(struct rpcrdma_recv_pool *pool)
 
 	list_for_each_entry_safe(recv, next, &pool->rp_all, rv_all)
 		rpcrdma_recv_destroy(recv);
-	rpcrdma_recv_pool_clear(pool);
+	memset_startat(pool, 0, rp_waiting);
+	INIT_LIST_HEAD(&pool->rp_all);
 }
 
 /**

@@ -67,9 +67,10 @@ int rpcrdma_send_alloc(struct rpcrdma_send *send, u32 size, u32 least,
 	struct rpcrdma_buf buf;
 	int rc;
 
-	rc = rpcrdma_buf_init(&buf, device, size, DMA_TO_DEVICE, gfp);
+	rc = rpcrdma_buf_init(&buf, device, size, 0, DMA_TO_DEVICE, gfp);
 	if (rc && least < size)
-		rc = rpcrdma_buf_init(&buf, device, least, DMA_TO_DEVICE, gfp);
+		rc = rpcrdma_buf_init(&buf, device, least, 0, DMA_TO_DEVICE,
+				      gfp);
 	if (rc)
 		return rc;
 	rpcrdma_buf_exit(&send->sd_buf);
