@@ -38,9 +38,8 @@ struct rpcrdma_msg_piece {
 void rpcrdma_msg_give_more(struct rpcrdma_msg_in *msg,
 			   void (*give)(struct rpcrdma_recv *recv));
 int rpcrdma_msg_renew(struct rpcrdma_msg_in *msg);
-void rpcrdma_msg_piece_seek(const struct rpcrdma_msg_in *msg, u32 offset,
-			    u32 len, struct rpcrdma_msg_piece *piece);
-void rpcrdma_msg_piece_step(struct rpcrdma_msg_piece *piece);
+void rpcrdma_msg_piece_seek(const struct rpcrdma_msg_in *msg, u32 skip,
+			    struct rpcrdma_msg_piece *piece);
 void rpcrdma_msg_copy_pieces(const struct rpcrdma_msg_in *msg, u32 offset,
 			     void *to, u32 len);
 u32 rpcrdma_msg_data_npages(const struct rpcrdma_msg_in *msg);
@@ -167,7 +166,8 @@ static inline void rpcrdma_msg_piece_first(const struct rpcrdma_msg_in *msg,
 					   struct rpcrdma_msg_piece *piece)
 {
 	if (unlikely(!rpcrdma_msg_is_flat(msg))) {
-		rpcrdma_msg_piece_seek(msg, offset, len, piece);
+		piece->mp_left = len;
+		rpcrdma_msg_piece_seek(msg, offset, piece);
 		return;
 	}
 	piece->mp_data = msg->mi_body + offset;
@@ -185,7 +185,8 @@ static inline void rpcrdma_msg_piece_next(struct rpcrdma_msg_piece *piece)
 {
 	piece->mp_len = 0;
 	if (unlikely(piece->mp_left))
-		rpcrdma_msg_piece_step(piece);
+		rpcrdma_msg_piece_seek(piece->mp_in, piece->mp_in->mi_here,
+				       piece);
 }
 
 /**

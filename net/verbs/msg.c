@@ -69,12 +69,17 @@ int rpcrdma_msg_renew(struct rpcrdma_msg_in *msg)
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_msg_renew);
 
-/* Finds the next contiguous piece of a body. @msg is the structure of any Receive of the message.
- * The piece begins @skip bytes after the first byte of the body in that Receive. If the Receive
- * has no more than @skip bytes of the body, the piece is in a later Receive.
+/**
+ * rpcrdma_msg_piece_seek - find the next contiguous piece of a body that is in several Receives
+ * @msg: structure of any Receive of the message
+ * @skip: number of bytes between the first byte of the body in that Receive and the piece; it may
+ *	be so large that the piece is in a later Receive
+ * @piece: the walk; mp_left bytes are still to be visited. Set to the piece
+ *
+ * Context: any, until the message is given back.
  */
-static void rpcrdma_msg_piece_find(const struct rpcrdma_msg_in *msg, u32 skip,
-				   struct rpcrdma_msg_piece *piece)
+void rpcrdma_msg_piece_seek(const struct rpcrdma_msg_in *msg, u32 skip,
+			    struct rpcrdma_msg_piece *piece)
 {
 	while (skip >= msg->mi_here && msg->mi_more) {
 		skip -= msg->mi_here;
@@ -86,35 +91,7 @@ static void rpcrdma_msg_piece_find(const struct rpcrdma_msg_in *msg, u32 skip,
 	piece->mp_len = min(piece->mp_left, msg->mi_here - skip);
 	piece->mp_left -= piece->mp_len;
 }
-
-/**
- * rpcrdma_msg_piece_seek - begin a walk over a body that is in several pieces
- * @msg: message
- * @offset: offset in the body where the walk begins
- * @len: number of bytes to visit, all inside the body
- * @piece: set to the first piece
- *
- * Context: any, until the message is given back.
- */
-void rpcrdma_msg_piece_seek(const struct rpcrdma_msg_in *msg, u32 offset,
-			    u32 len, struct rpcrdma_msg_piece *piece)
-{
-	piece->mp_left = len;
-	rpcrdma_msg_piece_find(msg, offset, piece);
-}
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_msg_piece_seek);
-
-/**
- * rpcrdma_msg_piece_step - go on to the next piece
- * @piece: the walk, with bytes left to visit
- *
- * Context: any, until the message is given back.
- */
-void rpcrdma_msg_piece_step(struct rpcrdma_msg_piece *piece)
-{
-	rpcrdma_msg_piece_find(piece->mp_in, piece->mp_in->mi_here, piece);
-}
-EXPORT_SYMBOL_IF_KUNIT(rpcrdma_msg_piece_step);
 
 /**
  * rpcrdma_msg_copy_pieces - copy part of a body that is in several pieces

@@ -63,11 +63,6 @@
 
 static struct workqueue_struct *rpcrdma_send_cq_wq;
 
-static struct rpcrdma_conn *rpcrdma_send_cq_conn(struct rpcrdma_send_cq *cq)
-{
-	return container_of(cq, struct rpcrdma_conn, cn_send_cq);
-}
-
 /* Must the next completion be handled at once? */
 static bool rpcrdma_send_cq_is_awaited(struct rpcrdma_conn *conn)
 {
@@ -79,52 +74,30 @@ static bool rpcrdma_send_cq_is_awaited(struct rpcrdma_conn *conn)
 	       (conn->cn_ops->awaits && conn->cn_ops->awaits(conn));
 }
 
-/* Queues cq_work now; or, if cq_mutex is held, lets its holder queue the work. */
-static void rpcrdma_send_cq_queue(struct rpcrdma_send_cq *cq)
-{
-	/* A task that sees cq_again also sees what the caller has changed. */
-	smp_store_release(&cq->cq_again, true);
-	/* Either this sees that the mutex is free, or rpcrdma_send_cq_unlock() sees cq_again. */
-	smp_mb();
-	if (!mutex_is_locked(&cq->cq_mutex) && xchg(&cq->cq_again, false))
-		queue_work(rpcrdma_send_cq_wq, &cq->cq_work);
-}
-
-static void rpcrdma_send_cq_unlock(struct rpcrdma_send_cq *cq)
-{
-	mutex_unlock(&cq->cq_mutex);
-	/* See rpcrdma_send_cq_queue() */
-	smp_mb();
-	if (unlikely(READ_ONCE(cq->cq_again)) && xchg(&cq->cq_again, false))
-		queue_work(rpcrdma_send_cq_wq, &cq->cq_work);
-}
-
 static void rpcrdma_send_cq_work(struct work_struct *work)
 {
-	struct rpcrdma_send_cq *cq = container_of(work, struct rpcrdma_send_cq,
-						  cq_work);
-	struct rpcrdma_conn *conn = rpcrdma_send_cq_conn(cq);
+	struct rpcrdma_conn *conn = container_of(work, struct rpcrdma_conn,
+						 cn_send_cq.cq_work);
+	struct rpcrdma_send_cq *cq = &conn->cn_send_cq;
 	int done;
 
 	if (!mutex_trylock(&cq->cq_mutex)) {
-		rpcrdma_send_cq_queue(cq);
+		rpcrdma_send_cq_watch(conn);
 		return;
 	}
 	done = ib_process_cq_direct(cq->cq_ib, RPCRDMA_SEND_CQ_BUDGET);
-	rpcrdma_send_cq_unlock(cq);
+	rpcrdma_send_cq_leave(conn);
 	if (done >= RPCRDMA_SEND_CQ_BUDGET ||
 	    (rpcrdma_send_cq_is_awaited(conn) &&
 	     ib_req_notify_cq(cq->cq_ib, IB_CQ_NEXT_COMP |
 			      IB_CQ_REPORT_MISSED_EVENTS) > 0))
-		rpcrdma_send_cq_queue(cq);
+		rpcrdma_send_cq_watch(conn);
 }
 
 static void rpcrdma_send_cq_event(struct ib_cq *cq, void *context)
 {
-	struct rpcrdma_conn *conn = context;
-
 	rpcrdma_count(send_events);
-	rpcrdma_send_cq_queue(&conn->cn_send_cq);
+	rpcrdma_send_cq_watch(context);
 }
 
 /**
@@ -213,7 +186,7 @@ void rpcrdma_send_cq_poll(struct rpcrdma_conn *conn)
 	if (!READ_ONCE(cq->cq_lazy) || !mutex_trylock(&cq->cq_mutex))
 		return;
 	ib_process_cq_direct(cq->cq_ib, RPCRDMA_SEND_CQ_BUDGET);
-	rpcrdma_send_cq_unlock(cq);
+	rpcrdma_send_cq_leave(conn);
 }
 
 /**
@@ -236,13 +209,20 @@ void rpcrdma_send_cq_enter(struct rpcrdma_conn *conn)
 
 /**
  * rpcrdma_send_cq_leave - the message has been handled
- * @conn: connection
+ * @conn: connection whose cq_mutex the caller holds
  *
- * Context: the caller of rpcrdma_send_cq_enter().
+ * Context: process or completion workqueue: the task that has locked the mutex, normally by
+ *	rpcrdma_send_cq_enter().
  */
 void rpcrdma_send_cq_leave(struct rpcrdma_conn *conn)
 {
-	rpcrdma_send_cq_unlock(&conn->cn_send_cq);
+	struct rpcrdma_send_cq *cq = &conn->cn_send_cq;
+
+	mutex_unlock(&cq->cq_mutex);
+	/* See rpcrdma_send_cq_watch() */
+	smp_mb();
+	if (unlikely(READ_ONCE(cq->cq_again)) && xchg(&cq->cq_again, false))
+		queue_work(rpcrdma_send_cq_wq, &cq->cq_work);
 }
 
 /**
@@ -254,16 +234,23 @@ void rpcrdma_send_cq_leave(struct rpcrdma_conn *conn)
  * work request is now awaited, or when the connection is being drained.
  *
  * cq_work handles the completions that are in the queue. It handles further ones as soon as
- * they come, for as long as somebody awaits a completion (see the top of this file).
+ * they come, for as long as somebody awaits a completion (see the top of this file). If cq_mutex is
+ * held, its holder queues cq_work when it releases the mutex.
  *
  * Context: any.
  */
 void rpcrdma_send_cq_watch(struct rpcrdma_conn *conn)
 {
-	/* If cq_work is running now, it runs once more. Then rpcrdma_send_cq_is_awaited() sees
-	 * what the caller has changed.
+	struct rpcrdma_send_cq *cq = &conn->cn_send_cq;
+
+	/* A task that sees cq_again also sees what the caller has changed. If cq_work is running
+	 * now, it runs once more, and rpcrdma_send_cq_is_awaited() sees that, too.
 	 */
-	rpcrdma_send_cq_queue(&conn->cn_send_cq);
+	smp_store_release(&cq->cq_again, true);
+	/* Either this sees that the mutex is free, or rpcrdma_send_cq_leave() sees cq_again. */
+	smp_mb();
+	if (!mutex_is_locked(&cq->cq_mutex) && xchg(&cq->cq_again, false))
+		queue_work(rpcrdma_send_cq_wq, &cq->cq_work);
 }
 
 /**

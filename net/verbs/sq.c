@@ -37,16 +37,12 @@
 
 /**
  * rpcrdma_sq_init - set up a send queue without slots
- * @sq: send queue of a new connection
+ * @sq: send queue of a new connection, zeroed
  *
  * Context: any.
  */
 void rpcrdma_sq_init(struct rpcrdma_sq *sq)
 {
-	atomic_set(&sq->sq_free, 0);
-	sq->sq_nwaiting = 0;
-	sq->sq_closed = false;
-	sq->sq_size = 0;
 	spin_lock_init(&sq->sq_lock);
 	INIT_LIST_HEAD(&sq->sq_waiters);
 }
