@@ -231,16 +231,6 @@ static inline struct rpcrdma_cid rpcrdma_conn_cid(struct rpcrdma_conn *conn)
 	};
 }
 
-/* Called when a Send has just completed. On InfiniBand and RoCE the peer has acknowledged the
- * message, so the peer is alive. On iWARP, a completion may only mean that the message was passed
- * to TCP, so it says nothing about the peer.
- */
-static inline void rpcrdma_keepalive_acked(struct rpcrdma_conn *conn)
-{
-	if (!conn->cn_caps.dc_iwarp)
-		rpcrdma_keepalive_heard(&conn->cn_keepalive);
-}
-
 extern bool rpcrdma_remote_inv;
 
 void rpcrdma_conn_init(struct rpcrdma_conn *conn,

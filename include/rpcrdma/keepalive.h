@@ -23,8 +23,8 @@ struct rpcrdma_conn;
  * @al_cqe: completion of a probe
  * @al_cid: completion ID of the probe; written by @al_work before the probe is posted
  * @al_idle: jiffies of silence before a probe is sent; 0 if the peer is never probed
- * @al_wait: jiffies in which the probe must complete; rpcrdma_keepalive_deadline() says what
- *	extends this time
+ * @al_wait: jiffies in which the probe must complete; rpcrdma_keepalive_check_peer() says
+ *	what extends this time
  * @al_limit: jiffies in which at least one of the owner's posted work requests of each kind must
  *	complete, see ops->waiting(); 0 if this is not checked
  * @al_heard: time in jiffies when the peer last showed that it is alive; read and written in any

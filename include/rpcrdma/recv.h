@@ -160,19 +160,6 @@ static inline u32 rpcrdma_recv_pool_held(const struct rpcrdma_recv_pool *pool)
 	return atomic_read(&pool->rp_nheld);
 }
 
-/* Number of posted Receives, including those that were taken out of the pool and are not freed
- * yet (rp_spare). The counters are read one after the other, so the result may be inexact while
- * they change.
- */
-static inline u32 rpcrdma_recv_pool_posted(const struct rpcrdma_recv_pool *pool)
-{
-	u32 others = atomic_read(&pool->rp_nwaiting) +
-		     rpcrdma_recv_pool_held(pool);
-	u32 count = READ_ONCE(pool->rp_count);
-
-	return count > others ? count - others : 0;
-}
-
 void rpcrdma_recv_pool_init(struct rpcrdma_recv_pool *pool);
 void rpcrdma_recv_pool_open(struct rpcrdma_recv_pool *pool, u32 max);
 void rpcrdma_recv_pool_limit(struct rpcrdma_recv_pool *pool, u32 size);

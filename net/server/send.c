@@ -451,7 +451,9 @@ static void svc_rdma_send_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 	 */
 	if (svc_rdma_send_is_awaited(send)) {
 		rpcrdma_send_cq_seen(&sx->sx_conn);
-		rpcrdma_keepalive_acked(&sx->sx_conn);
+		/* On iWARP, the message may only have been passed to TCP */
+		if (!sx->sx_conn.cn_caps.dc_iwarp)
+			rpcrdma_keepalive_heard(&sx->sx_conn.cn_keepalive);
 	}
 	svc_rdma_progress_sent(sx, send);
 	/* This releases the slots. From then on, the context does not count as posted. */

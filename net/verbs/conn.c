@@ -85,31 +85,33 @@ static void rpcrdma_conn_keep_peer(struct rpcrdma_conn *conn,
 	conn->cn_peer_len = len;
 }
 
-/* Keeps what the peer has sent with its acceptance, and computes cn_limits from it. This is
- * called at the end that connects, before its owner sends the first message.
- */
-static void rpcrdma_conn_hear_peer(struct rpcrdma_conn *conn,
-				   const struct rdma_conn_param *param)
+static void rpcrdma_conn_established(struct rpcrdma_conn *conn,
+				     const struct rdma_conn_param *param)
 {
-	rpcrdma_conn_keep_peer(conn, param);
-	rpcrdma_props_limits(&conn->cn_ours, conn->cn_peer_data,
-			     conn->cn_peer_len, &conn->cn_limits);
-}
-
-/* On iWARP, the end that connects has asked for permission to issue one RDMA Read, which is
- * the keepalive's probe. This function finds out whether the peer has permitted it. Most peers
- * answer 0 or 1. Some iWARP providers report the answer in initiator_depth, others in
- * responder_resources. The other member has a number for the server's RDMA Reads, which is not 0.
- * So the smaller number is the answer. If both are above 1, the probe counts as not permitted:
- * the connection may use MPA revision 1, in which nothing is negotiated. (A server with irdma
- * answers more than 1, too, and a client with siw passes that on.)
- */
-static void rpcrdma_conn_hear_ord(struct rpcrdma_conn *conn,
-				  const struct rdma_conn_param *param)
-{
+	/* At the end that accepts, this event should have no private data: rpcrdma_conn_adopt() has
+	 * kept the private data of the request. If a client sends some, they must not replace what
+	 * was agreed on since.
+	 */
+	if (conn->cn_dials && param->private_data_len) {
+		rpcrdma_conn_keep_peer(conn, param);
+		rpcrdma_props_limits(&conn->cn_ours, conn->cn_peer_data,
+				     conn->cn_peer_len, &conn->cn_limits);
+	}
+	/* On iWARP, the end that connects has asked for permission to issue one RDMA Read, which is
+	 * the keepalive's probe. Most peers answer 0 or 1. Some iWARP providers report the answer
+	 * in initiator_depth, others in responder_resources. The other member has a number for the
+	 * server's RDMA Reads, which is not 0. So the smaller number is the answer. If both are
+	 * above 1, the probe counts as not permitted: the connection may use MPA revision 1, in
+	 * which nothing is negotiated. (A server with irdma answers more than 1, too, and a client
+	 * with siw passes that on.)
+	 */
 	if (conn->cn_caps.dc_iwarp && !conn->cn_ord)
 		conn->cn_ord = min(param->initiator_depth,
 				   param->responder_resources) == 1;
+	if (rpcrdma_conn_rise_up(conn)) {
+		rpcrdma_conn_step(conn);
+		rpcrdma_keepalive_start(conn);
+	}
 }
 
 static int rpcrdma_conn_refusal(const struct rpcrdma_conn *conn,
@@ -125,21 +127,6 @@ static int rpcrdma_conn_refusal(const struct rpcrdma_conn *conn,
 	 */
 	return event->status == IB_CM_REJ_STALE_CONN ? -ENOTCONN :
 						       -ECONNREFUSED;
-}
-
-/* sunrpc normally keeps trying to reach a peer that does not answer. But if no network leads to the
- * peer (-ENETUNREACH), sunrpc may end the RPCs, depending on the options of the mount. So the two
- * cases have different errors.
- */
-static int rpcrdma_conn_no_way(const struct rdma_cm_event *event)
-{
-	switch (event->status) {
-	case -ENETUNREACH:
-	case -ENETDOWN:
-		return -ENETUNREACH;
-	default:
-		return -EHOSTUNREACH;
-	}
 }
 
 /* The CM chooses a local port without knowing which TCP ports are in use. siw connects by
@@ -158,6 +145,7 @@ VISIBLE_IF_KUNIT int rpcrdma_conn_cm_event(struct rdma_cm_id *id,
 					   struct rdma_cm_event *event)
 {
 	struct rpcrdma_conn *conn = id->context;
+	int error = -EHOSTUNREACH;
 
 	trace_rpcrdma_cm_event(conn, event);
 	switch (event->event) {
@@ -166,22 +154,19 @@ VISIBLE_IF_KUNIT int rpcrdma_conn_cm_event(struct rdma_cm_id *id,
 		rpcrdma_conn_step(conn);
 		break;
 	case RDMA_CM_EVENT_ESTABLISHED:
-		/* At the end that accepts, this event should have no private data:
-		 * rpcrdma_conn_adopt() has kept the private data of the request. If a client sends
-		 * some, they must not replace what was agreed on since.
-		 */
-		if (conn->cn_dials && event->param.conn.private_data_len)
-			rpcrdma_conn_hear_peer(conn, &event->param.conn);
-		rpcrdma_conn_hear_ord(conn, &event->param.conn);
-		if (rpcrdma_conn_rise_up(conn)) {
-			rpcrdma_conn_step(conn);
-			rpcrdma_keepalive_start(conn);
-		}
+		rpcrdma_conn_established(conn, &event->param.conn);
 		break;
 	case RDMA_CM_EVENT_ADDR_ERROR:
 	case RDMA_CM_EVENT_ROUTE_ERROR:
 	case RDMA_CM_EVENT_UNREACHABLE:
-		rpcrdma_conn_fail(conn, rpcrdma_conn_no_way(event));
+		/* sunrpc normally keeps trying to reach a peer that does not answer. But if no
+		 * network leads to the peer, it may end the RPCs, depending on the options of the
+		 * mount. So the two cases have different errors.
+		 */
+		if (event->status == -ENETUNREACH ||
+		    event->status == -ENETDOWN)
+			error = -ENETUNREACH;
+		rpcrdma_conn_fail(conn, error);
 		break;
 	case RDMA_CM_EVENT_REJECTED:
 		rpcrdma_conn_fail(conn, rpcrdma_conn_refusal(conn, event));
@@ -326,32 +311,27 @@ static void rpcrdma_conn_qp_event(struct ib_event *event, void *context)
 	trace_rpcrdma_qp_event(context, event);
 }
 
-/* ib_free_cq() waits only until the RDMA core's softirq handler has called irq_poll_complete(). But
- * after that call, the handler uses the queue once more, to request the next event. So this
- * function first keeps the handler from being started again, and then waits until it has returned.
- */
-static void rpcrdma_conn_quiet_softirq(struct ib_cq *cq)
-{
-	if (cq->poll_ctx != IB_POLL_SOFTIRQ)
-		return;
-	irq_poll_disable(&cq->iop);
-	/* ib_free_cq() calls irq_poll_disable() itself, so polling must be enabled again. This bit
-	 * makes events have no effect until that call.
-	 */
-	set_bit(IRQ_POLL_F_DISABLE, &cq->iop.state);
-	synchronize_rcu();
-	irq_poll_enable(&cq->iop);
-}
-
 /* Handlers of a client's cn_cq use the completion queue of the send queue
  * (rpcrdma_send_cq_enter()). So cn_cq is freed first.
  */
 static void rpcrdma_conn_free_cqs(struct rpcrdma_conn *conn)
 {
-	if (conn->cn_cq) {
-		rpcrdma_conn_quiet_softirq(conn->cn_cq);
-		ib_free_cq(conn->cn_cq);
+	struct ib_cq *cq = conn->cn_cq;
+
+	/* ib_free_cq() waits only until the RDMA core's softirq handler has called
+	 * irq_poll_complete(). But after that call, the handler uses the queue once more, to
+	 * request the next event. So keep the handler from being started again, and then wait
+	 * until it has returned. ib_free_cq() calls irq_poll_disable() itself, so polling must be
+	 * enabled again; the bit makes events have no effect until that call.
+	 */
+	if (cq && cq->poll_ctx == IB_POLL_SOFTIRQ) {
+		irq_poll_disable(&cq->iop);
+		set_bit(IRQ_POLL_F_DISABLE, &cq->iop.state);
+		synchronize_rcu();
+		irq_poll_enable(&cq->iop);
 	}
+	if (cq)
+		ib_free_cq(cq);
 	conn->cn_cq = NULL;
 	rpcrdma_send_cq_destroy(conn);
 }
@@ -455,7 +435,6 @@ static void rpcrdma_conn_set_param(struct rdma_conn_param *param,
 	param->private_data_len = RPCRDMA_CM_PRIVATE_LEN;
 	param->retry_count = RPCRDMA_CM_RETRIES;
 	param->rnr_retry_count = 0;
-	param->flow_control = 0;
 }
 
 /**

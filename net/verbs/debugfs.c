@@ -93,18 +93,6 @@ struct dentry *rpcrdma_debugfs_add_file(const char *name,
 	return rpcrdma_debugfs_create(name, rpcrdma_debugfs_dir, NULL, fops);
 }
 
-static void rpcrdma_debugfs_limits(struct seq_file *seq,
-				   const struct rpcrdma_limits *limits)
-{
-	seq_printf(seq, "inline_send %u\n", READ_ONCE(limits->lm_inline_send));
-	seq_printf(seq, "inline_recv %u\n", READ_ONCE(limits->lm_inline_recv));
-	seq_printf(seq, "rbsiz %u\n", READ_ONCE(limits->lm_peer_recv));
-	seq_printf(seq, "remote_inv %u\n", READ_ONCE(limits->lm_remote_inv));
-	seq_printf(seq, "peer_spoke %u\n", READ_ONCE(limits->lm_peer_spoke));
-	seq_printf(seq, "brs %u\n", READ_ONCE(limits->lm_brs));
-	seq_printf(seq, "our_brs %u\n", READ_ONCE(limits->lm_our_brs));
-}
-
 /**
  * rpcrdma_debugfs_conn - show the state of a connection of a client or server
  * @seq: file
@@ -126,16 +114,29 @@ void rpcrdma_debugfs_conn(struct seq_file *seq, u32 vers,
 	enum rpcrdma_conn_state state = READ_ONCE(conn->cn_state);
 	bool down = state == RPCRDMA_CONN_NEW || state == RPCRDMA_CONN_DOWN;
 	const struct rpcrdma_recv_pool *recvs = &conn->cn_recvs;
+	const struct rpcrdma_limits *limits = &conn->cn_limits;
+	u32 waiting = atomic_read(&recvs->rp_nwaiting);
+	u32 held = rpcrdma_recv_pool_held(recvs);
+	u32 count = READ_ONCE(recvs->rp_count);
 
 	seq_printf(seq, "state %s\n", states[state]);
 	seq_printf(seq, "error %d\n", READ_ONCE(conn->cn_error));
 	seq_printf(seq, "version %u\n", down ? 0 : vers);
 	seq_printf(seq, "vector %u\n", READ_ONCE(conn->cn_vector));
-	rpcrdma_debugfs_limits(seq, &conn->cn_limits);
-	seq_printf(seq, "receives %u\n", READ_ONCE(recvs->rp_count));
+	seq_printf(seq, "inline_send %u\n", READ_ONCE(limits->lm_inline_send));
+	seq_printf(seq, "inline_recv %u\n", READ_ONCE(limits->lm_inline_recv));
+	seq_printf(seq, "rbsiz %u\n", READ_ONCE(limits->lm_peer_recv));
+	seq_printf(seq, "remote_inv %u\n", READ_ONCE(limits->lm_remote_inv));
+	seq_printf(seq, "peer_spoke %u\n", READ_ONCE(limits->lm_peer_spoke));
+	seq_printf(seq, "brs %u\n", READ_ONCE(limits->lm_brs));
+	seq_printf(seq, "our_brs %u\n", READ_ONCE(limits->lm_our_brs));
+	seq_printf(seq, "receives %u\n", count);
+	/* Inexact while the counters change. Receives that were taken out of the pool and are not
+	 * freed yet count, too.
+	 */
 	seq_printf(seq, "receives_posted %u\n",
-		   down ? 0 : rpcrdma_recv_pool_posted(recvs));
-	seq_printf(seq, "receives_held %u\n", rpcrdma_recv_pool_held(recvs));
+		   down ? 0 : count - min(count, waiting + held));
+	seq_printf(seq, "receives_held %u\n", held);
 	seq_printf(seq, "receives_bytes %llu\n", READ_ONCE(recvs->rp_bytes));
 }
 

@@ -233,16 +233,6 @@ static int rpcrdma_device_add(struct ib_device *device)
 	return 0;
 }
 
-static bool rpcrdma_device_is_empty(struct rpcrdma_device *dv)
-{
-	bool empty;
-
-	spin_lock(&rpcrdma_device_lock);
-	empty = list_empty(&dv->dv_conns);
-	spin_unlock(&rpcrdma_device_lock);
-	return empty;
-}
-
 /* The wait cannot be interrupted, because this function cannot refuse the removal. */
 static void rpcrdma_device_remove(struct ib_device *device, void *client_data)
 {
@@ -256,9 +246,10 @@ static void rpcrdma_device_remove(struct ib_device *device, void *client_data)
 	 */
 	list_for_each_entry(conn, &dv->dv_conns, cn_on_device)
 		rpcrdma_conn_fail(conn, -ENODEV);
+	wait_event_cmd(rpcrdma_device_left, list_empty(&dv->dv_conns),
+		       spin_unlock(&rpcrdma_device_lock),
+		       spin_lock(&rpcrdma_device_lock));
 	spin_unlock(&rpcrdma_device_lock);
-
-	wait_event(rpcrdma_device_left, rpcrdma_device_is_empty(dv));
 	kfree(dv);
 }
 

@@ -136,25 +136,6 @@ static int rpcrdma_keepalive_probe(struct rpcrdma_conn *conn)
 	return rpcrdma_conn_post_awaited(conn, &probe.wr);
 }
 
-/* Returns the time by which the probe must have completed. Even if the peer is alive, the probe may
- * be stuck behind data in the send queue. So each sign of life (al_heard) extends the time. If the
- * owner reports that work requests posted before the probe are outstanding (ops->waiting()), the
- * progress that it reports (@since) extends the time, too. On iWARP a completion only shows that
- * TCP had room for data. But if the peer is dead, TCP soon has no room, and completions end.
- */
-static unsigned long rpcrdma_keepalive_deadline(struct rpcrdma_conn *conn)
-{
-	struct rpcrdma_keepalive *al = &conn->cn_keepalive;
-	unsigned long posted, moved, since;
-
-	since = rpcrdma_keepalive_later(READ_ONCE(al->al_heard), al->al_probed);
-	if (conn->cn_ops->waiting &&
-	    conn->cn_ops->waiting(conn, &posted, &moved) &&
-	    !time_after(posted, al->al_probed))
-		since = rpcrdma_keepalive_later(since, moved);
-	return since + al->al_wait;
-}
-
 /* Checks that the peer is alive. Returns false if the connection is down. Otherwise *@next is
  * set to the time of the next check.
  */
@@ -162,12 +143,26 @@ static bool rpcrdma_keepalive_check_peer(struct rpcrdma_conn *conn,
 					 unsigned long now, unsigned long *next)
 {
 	struct rpcrdma_keepalive *al = &conn->cn_keepalive;
+	unsigned long posted, moved, since;
 
 	/* If al_busy is clear, al_heard is up to date. Pairs with
 	 * rpcrdma_keepalive_wc_done().
 	 */
 	if (smp_load_acquire(&al->al_busy)) {
-		*next = rpcrdma_keepalive_deadline(conn);
+		/* Even if the peer is alive, the probe may be stuck behind data in the send queue.
+		 * So each sign of life (al_heard) extends the time in which the probe must
+		 * complete. If work requests posted before the probe are outstanding, their
+		 * progress (@moved) extends it, too. On iWARP a completion only shows that TCP had
+		 * room for data. But if the peer is dead, TCP soon has no room, and completions
+		 * end.
+		 */
+		since = rpcrdma_keepalive_later(READ_ONCE(al->al_heard),
+						al->al_probed);
+		if (conn->cn_ops->waiting &&
+		    conn->cn_ops->waiting(conn, &posted, &moved) &&
+		    !time_after(posted, al->al_probed))
+			since = rpcrdma_keepalive_later(since, moved);
+		*next = since + al->al_wait;
 		if (!rpcrdma_keepalive_is_over(now, next, &al->al_grace))
 			return true;
 		rpcrdma_count(keepalive_failures);
