@@ -77,32 +77,6 @@ int rpcrdma_buf_init(struct rpcrdma_buf *buf, struct ib_device *device,
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_buf_init);
 
 /**
- * rpcrdma_buf_renew - give a buffer a new block of pages
- * @buf: mapped buffer with a block (bf_block), which the device does not access
- * @gfp: allocation flags for the new block
- *
- * The contents of the old block do not change. The old block is freed when the last reference to
- * its pages is dropped.
- *
- * Context: process; may sleep if @gfp allows it.
- * Return: 0; or an error of rpcrdma_buf_init(), and then nothing has changed.
- */
-int rpcrdma_buf_renew(struct rpcrdma_buf *buf, gfp_t gfp)
-{
-	struct rpcrdma_buf other;
-	int rc;
-
-	rc = rpcrdma_buf_init(&other, buf->bf_device, buf->bf_size,
-			      compound_order(buf->bf_block), buf->bf_dir, gfp);
-	if (rc)
-		return rc;
-	rpcrdma_buf_exit(buf);
-	*buf = other;
-	return 0;
-}
-EXPORT_SYMBOL_IF_KUNIT(rpcrdma_buf_renew);
-
-/**
  * rpcrdma_buf_unmap - unmap a buffer, and keep its contents
  * @buf: buffer that was set up, or a zeroed one
  *

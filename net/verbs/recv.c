@@ -397,17 +397,22 @@ int rpcrdma_recv_pool_post(struct rpcrdma_recv_pool *pool)
  */
 int rpcrdma_recv_renew(struct rpcrdma_recv *recv)
 {
+	struct rpcrdma_buf other, *buf = &recv->rv_buf;
 	int rc;
 
-	if (likely(!rpcrdma_buf_is_shared(&recv->rv_buf)))
+	if (likely(!rpcrdma_buf_is_shared(buf)))
 		return 0;
 	/* It is better to lose the connection than to kill a process for memory. */
-	rc = rpcrdma_buf_renew(&recv->rv_buf, GFP_KERNEL | __GFP_NOWARN |
-					      __GFP_RETRY_MAYFAIL);
+	rc = rpcrdma_buf_init(&other, buf->bf_device, buf->bf_size,
+			      compound_order(buf->bf_block), buf->bf_dir,
+			      GFP_KERNEL | __GFP_NOWARN | __GFP_RETRY_MAYFAIL);
 	if (rc)
 		return rc;
 	rpcrdma_count(receives_renewed);
-	recv->rv_sge.addr = recv->rv_buf.bf_addr;
+	/* The old block keeps its content, and is freed with its last reference. */
+	rpcrdma_buf_exit(buf);
+	*buf = other;
+	recv->rv_sge.addr = buf->bf_addr;
 	return 0;
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_recv_renew);
