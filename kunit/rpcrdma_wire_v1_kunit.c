@@ -7,6 +7,7 @@
 #include <linux/string.h>
 
 #include <rpcrdma/chunk.h>
+#include <rpcrdma/vers.h>
 
 #include "rpcrdma_kunit.h"
 #define XID	RPCRDMA_KUNIT_XID
@@ -323,7 +324,8 @@ static void rpcrdma_v1_encode_reply_vectors(struct kunit *test)
 
 	reply.ro_lists = rpcrdma_v1_offer(fx, rpcrdma_v1_writes,
 					  param->nwrites, param->reply);
-	KUNIT_EXPECT_EQ(test, rpcrdma1_reply_len(reply.ro_lists), len);
+	KUNIT_EXPECT_EQ(test, rpcrdma_reply_len(RPCRDMA_VERS_1, reply.ro_lists),
+			len);
 	for (size = 0; size < len; size++) {
 		buf = rpcrdma_kunit_exact(fx, vec->ve_data, size);
 		KUNIT_EXPECT_EQ(test, rpcrdma1_encode_reply(buf, size, &reply),
@@ -1137,7 +1139,8 @@ static void rpcrdma_v1_replies_survive_the_wire(struct kunit *test)
 		len = rpcrdma1_encode_reply(fx->kf_buf, RPCRDMA_KUNIT_BUF_LEN,
 					    &reply);
 		KUNIT_ASSERT_GT(test, len, 0);
-		KUNIT_EXPECT_EQ(test, rpcrdma1_reply_len(reply.ro_lists), len);
+		KUNIT_EXPECT_EQ(test, rpcrdma_reply_len(RPCRDMA_VERS_1,
+							reply.ro_lists), len);
 
 		fx->kf_len = len;
 		if (reply.ro_proc == RPCRDMA1_MSG) {
@@ -1177,7 +1180,8 @@ static void rpcrdma_v1_empty_arrays_come_back(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, rpcrdma_kunit_decode_call(fx, fx->kf_buf,
 							fx->kf_len),
 			RPCRDMA_OK);
-	KUNIT_EXPECT_EQ(test, rpcrdma1_reply_len(reply.ro_lists), sizeof(buf));
+	KUNIT_EXPECT_EQ(test, rpcrdma_reply_len(RPCRDMA_VERS_1, reply.ro_lists),
+			sizeof(buf));
 	KUNIT_EXPECT_EQ(test, rpcrdma1_encode_reply(buf, sizeof(buf), &reply),
 			sizeof(buf));
 	KUNIT_EXPECT_MEMEQ(test, buf, fx->kf_buf, sizeof(buf));

@@ -9,6 +9,7 @@
 #include <linux/string.h>
 
 #include <rpcrdma/chunk.h>
+#include <rpcrdma/vers.h>
 
 #include "../net/wire/xdr.h"
 #include "rpcrdma_kunit.h"
@@ -152,7 +153,8 @@ static void rpcrdma_v2_encode_reply_vector(struct kunit *test)
 	u8 *buf;
 
 	reply.ro_lists = rpcrdma_v2_offer(fx);
-	KUNIT_EXPECT_EQ(test, rpcrdma2_reply_len(reply.ro_lists), len);
+	KUNIT_EXPECT_EQ(test, rpcrdma_reply_len(RPCRDMA_VERS_2, reply.ro_lists),
+			len);
 	for (size = 0; size < len; size++) {
 		buf = rpcrdma_kunit_exact(fx, vec->ve_data, size);
 		KUNIT_EXPECT_EQ(test, rpcrdma2_encode_reply(buf, size, &reply),
@@ -1030,7 +1032,8 @@ static void rpcrdma_v2_replies_survive_the_wire(struct kunit *test)
 		len = rpcrdma2_encode_reply(fx->kf_buf, RPCRDMA_KUNIT_BUF_LEN,
 					    &reply);
 		KUNIT_ASSERT_GT(test, len, 0);
-		KUNIT_EXPECT_EQ(test, rpcrdma2_reply_len(lists), len);
+		KUNIT_EXPECT_EQ(test, rpcrdma_reply_len(RPCRDMA_VERS_2, lists),
+				len);
 		fx->kf_len = len;
 		if (reply.ro_proc == RPCRDMA2_MSG)
 			rpcrdma_kunit_say(fx, reply.ro_xid, 1);

@@ -92,11 +92,11 @@ static inline int rpcrdma_encode_call(u32 vers, void *buf, u32 size,
 	return rpcrdma1_encode_call(buf, size, call);
 }
 
+/* Returns the size of a Reply's transport header. @lists are the lists of the Call. */
 static inline u32 rpcrdma_reply_len(u32 vers, const struct rpcrdma_lists *lists)
 {
-	if (vers == RPCRDMA_VERS_2)
-		return rpcrdma2_reply_len(lists);
-	return rpcrdma1_reply_len(lists);
+	return rpcrdma_form_reply_len(lists) +
+	       (vers == RPCRDMA_VERS_2 ? RPCRDMA2_LISTS_AT : RPCRDMA_FIXED_LEN);
 }
 
 static inline int rpcrdma_encode_reply(u32 vers, void *buf, u32 size,

@@ -464,12 +464,14 @@ bool rpcrdma_chunk_next(struct rpcrdma_seg_iter *iter,
 u32 rpcrdma_wire_lists_len(u32 nreadsegs, u32 nwrites, u32 nwritesegs,
 			   u32 nreplysegs);
 
+/* wire/form.c */
+u32 rpcrdma_form_reply_len(const struct rpcrdma_lists *lists);
+
 /* wire/v1.c */
 int rpcrdma1_encode_call(void *buf, u32 size,
 			 const struct rpcrdma_call_out *call);
 enum rpcrdma_verdict rpcrdma1_decode_call(const void *buf, u32 len,
 					  struct rpcrdma_hdr *hdr);
-u32 rpcrdma1_reply_len(const struct rpcrdma_lists *lists);
 int rpcrdma1_encode_reply(void *buf, u32 size,
 			  const struct rpcrdma_reply_out *reply);
 enum rpcrdma_verdict rpcrdma1_decode_reply(const void *buf, u32 len,
@@ -484,7 +486,6 @@ int rpcrdma2_encode_call(void *buf, u32 size,
 enum rpcrdma_verdict rpcrdma2_decode_call(const void *buf, u32 len,
 					  const struct rpcrdma2_accept *accept,
 					  struct rpcrdma_hdr *hdr);
-u32 rpcrdma2_reply_len(const struct rpcrdma_lists *lists);
 int rpcrdma2_encode_reply(void *buf, u32 size,
 			  const struct rpcrdma_reply_out *reply);
 enum rpcrdma_verdict rpcrdma2_decode_reply(const void *buf, u32 len,

@@ -304,20 +304,22 @@ bool rpcrdma_lists_keep_head(const struct rpcrdma_lists *lists, const void *msg,
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_lists_keep_head);
 
-/* Returns false if the chunk has a handle that differs from those seen before. */
-static bool rpcrdma_chunk_same_handle(const struct rpcrdma_lists *lists,
-				      const struct rpcrdma_chunk *chunk,
-				      bool *seen, u32 *handle)
+/* Returns false if one of @n chunks has a handle that differs from those seen before. */
+static bool rpcrdma_chunks_same_handle(const struct rpcrdma_lists *lists,
+				       const struct rpcrdma_chunk *chunk, u32 n,
+				       bool *seen, u32 *handle)
 {
 	struct rpcrdma_seg_iter iter;
 	struct rpcrdma_segment seg;
 
-	rpcrdma_chunk_first(lists, chunk, &iter);
-	while (rpcrdma_chunk_next(&iter, &seg)) {
-		if (*seen && seg.rs_handle != *handle)
-			return false;
-		*handle = seg.rs_handle;
-		*seen = true;
+	for (; n; n--, chunk++) {
+		rpcrdma_chunk_first(lists, chunk, &iter);
+		while (rpcrdma_chunk_next(&iter, &seg)) {
+			if (*seen && seg.rs_handle != *handle)
+				return false;
+			*handle = seg.rs_handle;
+			*seen = true;
+		}
 	}
 	return true;
 }
@@ -338,20 +340,19 @@ static bool rpcrdma_chunk_same_handle(const struct rpcrdma_lists *lists,
  */
 u32 rpcrdma_lists_single_handle(const struct rpcrdma_lists *lists)
 {
-	bool same, seen = false;
-	u32 i, handle = 0;
+	bool seen = false;
+	u32 handle = 0;
 
-	same = rpcrdma_chunk_same_handle(lists, &lists->ls_call, &seen,
-					 &handle);
-	for (i = 0; same && i < lists->ls_nreads; i++)
-		same = rpcrdma_chunk_same_handle(lists, &lists->ls_read[i],
-						 &seen, &handle);
-	for (i = 0; same && i < lists->ls_nwrites; i++)
-		same = rpcrdma_chunk_same_handle(lists, &lists->ls_write[i],
-						 &seen, &handle);
-	same = same && rpcrdma_chunk_same_handle(lists, &lists->ls_reply,
-						 &seen, &handle);
-	return same ? handle : 0;
+	if (!rpcrdma_chunks_same_handle(lists, &lists->ls_call, 1, &seen,
+					&handle) ||
+	    !rpcrdma_chunks_same_handle(lists, lists->ls_read,
+					lists->ls_nreads, &seen, &handle) ||
+	    !rpcrdma_chunks_same_handle(lists, lists->ls_write,
+					lists->ls_nwrites, &seen, &handle) ||
+	    !rpcrdma_chunks_same_handle(lists, &lists->ls_reply, 1, &seen,
+					&handle))
+		return 0;
+	return handle;
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_lists_single_handle);
 

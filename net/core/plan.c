@@ -341,8 +341,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_plan_rpc);
 /**
  * rpcrdma_plan_answer - decide how a responder's Reply travels
  * @limits: limits of the connection
- * @hdr_len: length in bytes of the Reply's transport header, see rpcrdma1_reply_len() and
- *	rpcrdma2_reply_len()
+ * @hdr_len: length in bytes of the Reply's transport header, see rpcrdma_reply_len()
  * @body_len: length in bytes of the Reply, without results that go to Write chunks
  * @has_reply_chunk: the Call offered a Reply chunk
  * @reply_chunk_len: size of the Reply chunk in bytes

@@ -14,9 +14,12 @@
  * See RFC 8166 3.4, 3.5, 4.3.
  */
 
+#include <linux/export.h>
 #include <linux/stddef.h>
 #include <linux/string.h>
 #include <linux/types.h>
+
+#include <kunit/visibility.h>
 
 #include <rpcrdma/wire.h>
 
@@ -73,6 +76,7 @@ u32 rpcrdma_form_reply_len(const struct rpcrdma_lists *lists)
 		len += RPCRDMA_WORD_LEN;
 	return len;
 }
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_form_reply_len);
 
 /**
  * rpcrdma_form_reply_valid - may this Reply be sent?

@@ -230,8 +230,8 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_decode_group);
  */
 u32 rpcrdma2_rtx_reply_len(u32 nitems, const struct rpcrdma_lists *lists)
 {
-	return RPCRDMA2_RTX_MSG_MIN - RPCRDMA2_HDR_MIN +
-	       nitems * RPCRDMA2_RTX_ITEM_LEN + rpcrdma2_reply_len(lists);
+	return RPCRDMA2_RTX_FIXED + nitems * RPCRDMA2_RTX_ITEM_LEN +
+	       RPCRDMA_WORD_LEN + rpcrdma_form_reply_len(lists);
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_rtx_reply_len);
 
@@ -327,8 +327,8 @@ int rpcrdma2_encode_rtx_call(void *buf, u32 size,
 	    !rpcrdma2_items_fit_call(items, tx->tx_nitems, call,
 				     tx->tx_stream))
 		return -EINVAL;
-	rpcrdma2_put_prefix(&out, call->ko_xid, RPCRDMA_VERS_2,
-			    call->ko_credit, RPCRDMA2_RTX_MSG, false);
+	rpcrdma2_put_prefix(&out, call->ko_xid, call->ko_credit,
+			    RPCRDMA2_RTX_MSG, false);
 	rpcrdma2_put_first(&out, tx, items);
 	rpcrdma_xdr_put(&out, call->ko_inv_handle);
 	rpcrdma_wire_put_call(&out, call);
@@ -367,8 +367,8 @@ int rpcrdma2_encode_rtx_reply(void *buf, u32 size,
 	    !rpcrdma2_items_fit(items, tx->tx_nitems, NULL, 0,
 				tx->tx_stream))
 		return -EINVAL;
-	rpcrdma2_put_prefix(&out, reply->ro_xid, RPCRDMA_VERS_2,
-			    reply->ro_credit, RPCRDMA2_RTX_MSG, true);
+	rpcrdma2_put_prefix(&out, reply->ro_xid, reply->ro_credit,
+			    RPCRDMA2_RTX_MSG, true);
 	rpcrdma2_put_first(&out, tx, items);
 	rpcrdma_xdr_put(&out, 0);
 	rpcrdma_wire_put_returned(&out, reply->ro_lists, reply->ro_written,
@@ -406,8 +406,8 @@ int rpcrdma2_encode_rtx_next(void *buf, u32 size,
 	if ((!tx->tx_here && !tx->tx_data) || tx->tx_here > ~tx->tx_offset ||
 	    (tx->tx_here && tx->tx_offset % RPCRDMA_WORD_LEN))
 		return -EINVAL;
-	rpcrdma2_put_prefix(&out, tx->tx_xid, RPCRDMA_VERS_2, tx->tx_credit,
-			    RPCRDMA2_RTX_NEXT, tx->tx_response);
+	rpcrdma2_put_prefix(&out, tx->tx_xid, tx->tx_credit, RPCRDMA2_RTX_NEXT,
+			    tx->tx_response);
 	rpcrdma_xdr_put(&out, tx->tx_number);
 	rpcrdma_xdr_put(&out, tx->tx_offset);
 	rpcrdma_xdr_put(&out, tx->tx_here);

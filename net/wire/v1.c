@@ -55,19 +55,6 @@ int rpcrdma1_encode_call(void *buf, u32 size,
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma1_encode_call);
 
 /**
- * rpcrdma1_reply_len - size of a Reply's transport header
- * @lists: the lists of the Call
- *
- * Context: any.
- * Return: number of bytes that rpcrdma1_encode_reply() would write for the Reply to that Call.
- */
-u32 rpcrdma1_reply_len(const struct rpcrdma_lists *lists)
-{
-	return RPCRDMA_FIXED_LEN + rpcrdma_form_reply_len(lists);
-}
-EXPORT_SYMBOL_IF_KUNIT(rpcrdma1_reply_len);
-
-/**
  * rpcrdma1_encode_reply - write the transport header of a Reply
  * @buf: buffer to write to; not the buffer that has the Call
  * @size: size of @buf in bytes

@@ -102,14 +102,15 @@ const struct rpcrdma2_accept rpcrdma2_accept_backward = {
 };
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_accept_backward);
 
-static bool rpcrdma2_chunk_out_has(const struct rpcrdma_chunk_out *chunk,
-				   u32 handle)
+static bool rpcrdma2_chunks_out_have(const struct rpcrdma_chunk_out *chunk,
+				     u32 n, u32 handle)
 {
 	u32 i;
 
-	for (i = 0; i < chunk->co_nsegs; i++)
-		if (chunk->co_segs[i].rs_handle == handle)
-			return true;
+	for (; n; n--, chunk++)
+		for (i = 0; i < chunk->co_nsegs; i++)
+			if (chunk->co_segs[i].rs_handle == handle)
+				return true;
 	return false;
 }
 
@@ -123,20 +124,15 @@ static bool rpcrdma2_chunk_out_has(const struct rpcrdma_chunk_out *chunk,
  */
 bool rpcrdma2_inv_handle_valid(const struct rpcrdma_call_out *call)
 {
-	u32 i;
+	u32 handle = call->ko_inv_handle;
 
-	if (!call->ko_inv_handle)
-		return true;
-	for (i = 0; i < call->ko_nreads; i++)
-		if (rpcrdma2_chunk_out_has(&call->ko_read[i],
-					   call->ko_inv_handle))
-			return true;
-	for (i = 0; i < call->ko_nwrites; i++)
-		if (rpcrdma2_chunk_out_has(&call->ko_write[i],
-					   call->ko_inv_handle))
-			return true;
-	return call->ko_reply &&
-	       rpcrdma2_chunk_out_has(call->ko_reply, call->ko_inv_handle);
+	return !handle ||
+	       rpcrdma2_chunks_out_have(call->ko_read, call->ko_nreads,
+					handle) ||
+	       rpcrdma2_chunks_out_have(call->ko_write, call->ko_nwrites,
+					handle) ||
+	       rpcrdma2_chunks_out_have(call->ko_reply, !!call->ko_reply,
+					handle);
 }
 
 /**
@@ -158,26 +154,13 @@ int rpcrdma2_encode_call(void *buf, u32 size,
 
 	if (!rpcrdma_form_call_valid(call) || !rpcrdma2_inv_handle_valid(call))
 		return -EINVAL;
-	rpcrdma2_put_prefix(&out, call->ko_xid, RPCRDMA_VERS_2,
-			    call->ko_credit, call->ko_proc, false);
+	rpcrdma2_put_prefix(&out, call->ko_xid, call->ko_credit, call->ko_proc,
+			    false);
 	rpcrdma_xdr_put(&out, call->ko_inv_handle);
 	rpcrdma_wire_put_call(&out, call);
 	return rpcrdma_xdr_done(&out, size);
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_encode_call);
-
-/**
- * rpcrdma2_reply_len - size of a Reply's transport header
- * @lists: the lists of the Call
- *
- * Context: any.
- * Return: number of bytes that rpcrdma2_encode_reply() would write for the Reply to that Call.
- */
-u32 rpcrdma2_reply_len(const struct rpcrdma_lists *lists)
-{
-	return RPCRDMA2_LISTS_AT + rpcrdma_form_reply_len(lists);
-}
-EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_reply_len);
 
 /**
  * rpcrdma2_encode_reply - write the transport header of a Reply
@@ -199,8 +182,8 @@ int rpcrdma2_encode_reply(void *buf, u32 size,
 
 	if (!rpcrdma_form_reply_valid(reply))
 		return -EINVAL;
-	rpcrdma2_put_prefix(&out, reply->ro_xid, RPCRDMA_VERS_2,
-			    reply->ro_credit, reply->ro_proc, true);
+	rpcrdma2_put_prefix(&out, reply->ro_xid, reply->ro_credit,
+			    reply->ro_proc, true);
 	rpcrdma_xdr_put(&out, 0);
 	rpcrdma_wire_put_returned(&out, reply->ro_lists, reply->ro_written,
 				  reply->ro_reply_written);
@@ -208,31 +191,20 @@ int rpcrdma2_encode_reply(void *buf, u32 size,
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_encode_reply);
 
-static bool rpcrdma2_chunk_has(const struct rpcrdma_lists *lists,
-			       const struct rpcrdma_chunk *chunk, u32 handle)
+static bool rpcrdma2_chunks_have(const struct rpcrdma_lists *lists,
+				 const struct rpcrdma_chunk *chunk, u32 n,
+				 u32 handle)
 {
 	struct rpcrdma_seg_iter iter;
 	struct rpcrdma_segment seg;
 
-	rpcrdma_chunk_first(lists, chunk, &iter);
-	while (rpcrdma_chunk_next(&iter, &seg))
-		if (seg.rs_handle == handle)
-			return true;
+	for (; n; n--, chunk++) {
+		rpcrdma_chunk_first(lists, chunk, &iter);
+		while (rpcrdma_chunk_next(&iter, &seg))
+			if (seg.rs_handle == handle)
+				return true;
+	}
 	return false;
-}
-
-static bool rpcrdma2_lists_have(const struct rpcrdma_lists *lists, u32 handle)
-{
-	u32 i;
-
-	for (i = 0; i < lists->ls_nwrites; i++)
-		if (rpcrdma2_chunk_has(lists, &lists->ls_write[i], handle))
-			return true;
-	for (i = 0; i < lists->ls_nreads; i++)
-		if (rpcrdma2_chunk_has(lists, &lists->ls_read[i], handle))
-			return true;
-	return rpcrdma2_chunk_has(lists, &lists->ls_call, handle) ||
-	       rpcrdma2_chunk_has(lists, &lists->ls_reply, handle);
 }
 
 /**
@@ -250,6 +222,7 @@ enum rpcrdma_verdict rpcrdma2_decode_rpc(struct rpcrdma_xdr_in *in,
 					 const void *buf, u32 len,
 					 struct rpcrdma_hdr *hdr)
 {
+	const struct rpcrdma_lists *lists = &hdr->hd_lists;
 	enum rpcrdma_verdict verdict;
 	u32 handle;
 
@@ -261,12 +234,17 @@ enum rpcrdma_verdict rpcrdma2_decode_rpc(struct rpcrdma_xdr_in *in,
 	/* The handle is ignored in a Reply, and in a Call that has no segment with this
 	 * handle (G-22).
 	 */
-	if (handle && !hdr->hd_response) {
-		if (rpcrdma2_lists_have(&hdr->hd_lists, handle))
-			hdr->hd_inv_handle = handle;
-		else
-			hdr->hd_inv_stray = handle;
-	}
+	if (!handle || hdr->hd_response)
+		return RPCRDMA_OK;
+	if (rpcrdma2_chunks_have(lists, lists->ls_write, lists->ls_nwrites,
+				 handle) ||
+	    rpcrdma2_chunks_have(lists, lists->ls_read, lists->ls_nreads,
+				 handle) ||
+	    rpcrdma2_chunks_have(lists, &lists->ls_call, 1, handle) ||
+	    rpcrdma2_chunks_have(lists, &lists->ls_reply, 1, handle))
+		hdr->hd_inv_handle = handle;
+	else
+		hdr->hd_inv_stray = handle;
 	return RPCRDMA_OK;
 }
 

@@ -124,8 +124,7 @@ int rpcrdma2_encode_connprop(void *buf, u32 size, u32 xid, u32 credit,
 	/* If these words are 0, the other three of a valid RTX are 0, too (RTX-103) */
 	has_rtx = rtx->xp_flags | rtx->xp_call_max | rtx->xp_reply_max |
 		  rtx->xp_nsegs;
-	rpcrdma2_put_prefix(&out, xid, RPCRDMA_VERS_2, credit,
-			    RPCRDMA2_CONNPROP, response);
+	rpcrdma2_put_prefix(&out, xid, credit, RPCRDMA2_CONNPROP, response);
 	rpcrdma_xdr_put(&out, RPCRDMA2_NPROPS + has_rtx);
 	for (i = 0; i < RPCRDMA2_NPROPS; i++) {
 		if (!rpcrdma2_prop_valid(i, props->vp_value[i]))

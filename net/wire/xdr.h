@@ -88,7 +88,6 @@ void rpcrdma_wire_put_returned(struct rpcrdma_xdr_out *out,
 
 /* wire/form.c: rules that hold in all versions */
 bool rpcrdma_form_call_valid(const struct rpcrdma_call_out *call);
-u32 rpcrdma_form_reply_len(const struct rpcrdma_lists *lists);
 bool rpcrdma_form_reply_valid(const struct rpcrdma_reply_out *reply);
 bool rpcrdma_form_get_fixed(struct rpcrdma_xdr_in *in,
 			    struct rpcrdma_hdr *hdr);
@@ -101,10 +100,9 @@ enum rpcrdma_verdict rpcrdma_form_judge_reply(const struct rpcrdma_hdr *hdr);
 
 /* Writes the prefix of version 2: the four fixed words and rdma_flags. */
 static inline void rpcrdma2_put_prefix(struct rpcrdma_xdr_out *out, u32 xid,
-				       u32 vers, u32 credit, u32 htype,
-				       bool response)
+				       u32 credit, u32 htype, bool response)
 {
-	rpcrdma_wire_put_fixed(out, xid, vers, credit, htype);
+	rpcrdma_wire_put_fixed(out, xid, RPCRDMA_VERS_2, credit, htype);
 	rpcrdma_xdr_put(out, response ? RPCRDMA2_F_RESPONSE : 0);
 }
 

@@ -15,6 +15,7 @@
 #include <linux/limits.h>
 #include <linux/unaligned.h>
 #include <rpcrdma/chunk.h>
+#include <rpcrdma/vers.h>
 #include <rpcrdma/wire.h>
 
 #include "fuzz.h"
@@ -58,7 +59,7 @@ static void fuzz_answer_read(const struct fuzz_call *call,
 	      RPCRDMA_OK);
 	CHECK(hdr.hd_xid == out->ro_xid && hdr.hd_proc == out->ro_proc);
 	CHECK(hdr.hd_credit == (out->ro_credit ? out->ro_credit : 1));
-	CHECK(hdr.hd_length == rpcrdma1_reply_len(out->ro_lists));
+	CHECK(hdr.hd_length == rpcrdma_reply_len(RPCRDMA_VERS_1, out->ro_lists));
 	CHECK(hdr.hd_lists.ls_nwrites == sent->ko_nwrites);
 	CHECK(hdr.hd_lists.ls_has_reply == !!sent->ko_reply);
 	CHECK(rpcrdma_lists_check_reply(&hdr, sent->ko_write, sent->ko_nwrites,
@@ -90,7 +91,8 @@ static void fuzz_answer(const struct rpcrdma_hdr *hdr, struct fuzz_call *call,
 			struct fuzz_in *in)
 {
 	const struct rpcrdma_lists *lists = &hdr->hd_lists;
-	u32 i, size, written[RPCRDMA_MAX_CHUNKS], len = rpcrdma1_reply_len(lists);
+	u32 i, size, written[RPCRDMA_MAX_CHUNKS];
+	u32 len = rpcrdma_reply_len(RPCRDMA_VERS_1, lists);
 	struct rpcrdma_reply_out out = {
 		.ro_xid = hdr->hd_xid, .ro_credit = fuzz_u8(in),
 		.ro_proc = fuzz_u8(in) % 4, .ro_lists = lists,

@@ -15,6 +15,7 @@
 #include <rpcrdma/negotiate.h>
 #include <rpcrdma/props.h>
 #include <rpcrdma/retry.h>
+#include <rpcrdma/vers.h>
 #include <rpcrdma/wire.h>
 
 #include "fuzz.h"
@@ -373,7 +374,7 @@ static void fuzz_answer(const struct rpcrdma_hdr *call_hdr,
 	out.ro_proc = out.ro_reply_written ? RPCRDMA2_NOMSG : RPCRDMA2_MSG;
 	for (i = 0; i < lists->ls_nwrites; i++)
 		written[i] = lists->ls_write[i].ck_length;
-	len = rpcrdma2_reply_len(lists);
+	len = rpcrdma_reply_len(RPCRDMA_VERS_2, lists);
 	buf = malloc(len);
 	CHECK(rpcrdma2_encode_reply(buf, len - 1, &out) == -EMSGSIZE);
 	CHECK(rpcrdma2_encode_reply(buf, len, &out) == (int)len);
