@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""usage: report.py DIRECTORY
+"""usage: report.py DIRECTORY [--page]
 
 Read the results of the guests of make bench, and print them as tables in reStructuredText: the cost of each
 operation with our module, in version 2 and version 1 of the protocol, and with the in-tree module; the events
-in each operation; and which goals are met.
+in each operation; and which goals are met. With --page, print the few tables that performance.rst has.
 """
 import statistics
 import sys
@@ -167,11 +167,11 @@ COUNTERS = [
 ]
 
 
-def count_table(provider, ours, intree, points, title="counts per operation", procs=1):
+def count_table(provider, ours, intree, points, title="counts per operation", procs=1, counters=None):
     runs = (*ours, intree)
     rows = []
-    for counter, name in COUNTERS:
-        row = [counter]
+    for counter, name in counters or COUNTERS:
+        row = [counter.strip()] if counters else [counter]
         for op, size in points:
             values = [r.per_op(op, size, name, procs) for r in runs]
             most = max(v or 0 for v in values)
@@ -259,14 +259,52 @@ def goals(provider, ours, intree):
         yield "server memory of an idle connection, ratio <= 0.10", f"{a[0] / b[0]:.2f}", a[0] <= 0.10 * b[0]
 
 
+PAGE_POINTS = [("getattr", 0), ("read", 4096), ("write", 4096), ("read", 65536), ("write", 65536),
+               ("read", 1 << 20), ("write", 1 << 20)]
+PAGE_COUNTERS = ("client_reg_mr", "client_send_completions", "server_rdma_read", "server_rdma_write",
+                 "server_send_completions", "svc_recv", "switches")
+PAGE_SIZES = {"getattr": (0,), "read": (4096, 16384, 65536, 1 << 20), "write": (4096, 16384, 65536, 1 << 20),
+              "bread": (4096, 65536, 1 << 20), "bwrite": (4096, 65536, 1 << 20), "readdir": (0,)}
+
+
+def page(found):
+    """The tables of performance.rst; found is {provider: (runs of our module, run of the in-tree module)}"""
+    ours = [r.module for r in next(iter(found.values()))[0]]
+    keys = [k for k in next(iter(found.values()))[1].costs if k[1] in PAGE_SIZES.get(k[0], ()) and (k[1] <= 4096 or k[2] == 1)]
+    rows = [[point_name(*key), *(cell for runs, intree in found.values() for cell in (
+        number(intree.cost(key) and intree.cost(key) / 1000), *(ratio(r.cost(key), intree.cost(key)) for r in runs)))]
+        for key in keys if all(key in r.costs for runs, intree in found.values() for r in (*runs, intree))]
+    table("Thousands of instructions per operation of the in-tree module (client, server, NFS and provider together),\n"
+          f"and the ratios of ours, {' and '.join(ours)}", ["operation", *(w for p in found for w in (p, *ours))], rows)
+    for provider, (runs, intree) in found.items():
+        count_table(provider, runs, intree, PAGE_POINTS, counters=[c for c in COUNTERS if c[1] in PAGE_COUNTERS])
+    rows = []
+    for side in ("server", "client"):
+        for provider, (runs, intree) in found.items():
+            values = [r.kb_per_connection(side) for r in (*runs, intree)]
+            if all(values):
+                rows.append([f"{provider}, {side}", *(number(v[0]) for v in values),
+                             *(ratio(v[0], values[-1][0]) for v in values[:-1])])
+    if rows:
+        table("Kilobytes of memory for one of 64 idle connections, provider included",
+              ["", *(NAMED[m] for m in ours), "in-tree", *("ratio " + m for m in ours)], rows)
+    missed = [[f"{provider}, {run.module}", goal, value] for provider, (runs, intree) in found.items() for run in runs
+              for goal, value, met in goals(provider, run, intree) if not met]
+    table("Goals that are missed", ["", "goal", "found"], missed or [["none", "", ""]])
+
+
 def main():
     top = Path(sys.argv[1])
     providers = [p for p in ("siw", "rxe") if any(top.glob(f"{p}-*"))]
+    shown = {}
     for provider in providers:
         *ours, intree = [Run(top, provider, m) for m in MODULES]
         ours = [r for r in ours if r.costs]
         if not ours or not intree.costs:
             print(f"{provider}: a guest found nothing\n")
+            continue
+        if "--page" in sys.argv:
+            shown[provider] = ours, intree
             continue
         title = f"{provider}, Linux {intree.kernel}"
         print(f"{title}\n{'-' * len(title)}\n")
@@ -281,6 +319,8 @@ def main():
         for run in ours:
             table(f"{provider}: goals, {'version ' if len(run.module) == 2 else ''}{run.module[1:]}", ["goal", "found", "met"],
                   [[g, v, "yes" if met else "NO"] for g, v, met in goals(provider, run, intree)])
+    if shown:
+        page(shown)
 
 
 if __name__ == "__main__":

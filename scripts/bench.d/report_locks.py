@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""usage: report_locks.py DIRECTORY NET SOURCE
+"""usage: report_locks.py DIRECTORY NET SOURCE [--page]
 
 Read the results of make bench CPUS=N, and print tables in reStructuredText: how often an RPC takes each lock of the
 transport, how often the lock comes from another processor, and how often it is contended, with our module and with the
 in-tree module. NET has the sources of our module, SOURCE those of the kernel. A lock belongs to the folder whose code
-initialises it.
+initialises it. With --page, print only the table that performance.rst has.
 """
 import re
 import sys
@@ -118,11 +118,28 @@ def goals(provider, run):
           ["operation", "lock", "contended", "met"], rows)
 
 
+def page(found):
+    """The table of performance.rst; found is {provider: runs}"""
+    rows = []
+    for provider, runs in found.items():
+        for point in [p for p in runs[0].sched if p[0] == 4]:
+            values = [r.of_room(point, TRANSPORT) for r in runs]
+            worst = max(((v[0], n) for n, v in runs[0].of_transport(point).items()), default=(0, "none"))
+            rows.append([f"{provider}: {point_name(*point[1:])}",
+                         *("/".join(number(v[i], 4 if not i else 2) for v in values) for i in (2, 1, 0)),
+                         f"``{worst[1]}``", number(worst[0], 4),
+                         "/".join(number(r.sched[point][2], 2) for r in runs)])
+    table("Locks of the transport and context switches per operation, with 4 connections and 16 processes: "
+          f"{' / '.join(NAMED[m] for m in MODULES)};\nand our lock that is contended most",
+          ["operation", "taken", "from another CPU", "contended", "most contended", "", "switches"], rows)
+
+
 MODULES = ("v2", "intree")
 
 
 def main():
-    top, net, source = (Path(a) for a in sys.argv[1:])
+    top, net, source = (Path(a) for a in sys.argv[1:4])
+    shown = {}
     of_kernel = {room: names(*(source / f for f in folders)) for room, folders in ROOMS.items()}
     transport = {"v2": names(net), "intree": names(source / "net/sunrpc/xprtrdma")}
     for provider in ("siw", "rxe"):
@@ -132,6 +149,9 @@ def main():
                 print(f"{provider}: both {' and '.join(MODULES)} have to be measured\n")
             continue
         runs = [Locks(p, {TRANSPORT: transport[m], **of_kernel}) for m, p in zip(MODULES, paths)]
+        if "--page" in sys.argv:
+            shown[provider] = runs
+            continue
         title = f"{provider}, Linux {runs[0].kernel}"
         print(f"{title}\n{'-' * len(title)}\n")
         for connections in (1, 4, 16):
@@ -140,6 +160,8 @@ def main():
             each_lock(provider, m, run, 4)
         scheduling(provider, runs)
         goals(provider, runs[0])
+    if shown:
+        page(shown)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""usage: report_rtx.py DIRECTORY
+"""usage: report_rtx.py DIRECTORY [--page]
 
 Read the results of the guests of make bench TABLE=rtx, and print them as tables in reStructuredText:
 the costs and savings of the round-trip extension with each number of rtx_pages, compared with
-version 2 without the extension, version 1, and the in-tree module; and which goals are met.
+version 2 without the extension, version 1, and the in-tree module; and which goals are met. With
+--page, print the few tables that performance.rst has.
 """
 import statistics
 import sys
@@ -162,13 +163,35 @@ def goals(by, run):
                 yield f"{what}, WRITE {size_name(size)} placed <= {limit}", f"{found:.2f}", found <= limit + FEW
 
 
+def page(found):
+    """The tables of performance.rst; found is {provider: runs, that of the in-tree module last}"""
+    found = {p: [r for r in runs if r.module not in ("v1", "v2")] for p, runs in found.items()}
+    rows = [[point_name(*key, 1), *(ratio(r.cost((*key, 1)), runs[-1].cost((*key, 1)))
+                                    for runs in found.values() for r in runs[:-1])]
+            for key in points() if key[1] not in (262144, 524288)]
+    table("Instructions per operation, with every WRITE in Sends if the server accepts that: the ratio to the\n"
+          "in-tree module", ["operation", *(f"{p}: {NAMED[r.module]}" for p, runs in found.items() for r in runs[:-1])], rows)
+    rows = []
+    for provider, runs in found.items():
+        for r in runs:
+            rest, busy = r.kb_per_connection("server"), r.kb_per_connection("busy")
+            if rest and r.module != "v2n":
+                rows.append([f"{provider}: {NAMED[r.module]}", number(rest[0]), number(busy and busy[0], 0),
+                             number(max(r.receives[1::2], default=None), 0)])
+    table("Kilobytes of the server's memory for each of 64 connections at rest, and for each of 2 connections after\n"
+          "many WRITEs at a time (busy)", ["", "at rest", "busy", "credits"], rows)
+
+
 def main():
-    top = Path(sys.argv[1])
+    top, shown = Path(sys.argv[1]), {}
     for provider in [p for p in ("siw", "rxe") if any(top.glob(f"{p}-*"))]:
         runs = [r for r in (Run(top, provider, m) for m in MODULES) if r.costs or r.memory or r.beside]
         by = {r.module: r for r in runs}
         if "intree" not in by or len(runs) < 2:
             print(f"{provider}: a guest found nothing\n")
+            continue
+        if "--page" in sys.argv:
+            shown[provider] = runs
             continue
         title = f"Extension on {provider}, Linux {by['intree'].kernel or ''}".strip(", ")
         print(f"{title}\n{'-' * len(title)}\n")
@@ -183,6 +206,8 @@ def main():
             if found:
                 table(f"{provider}: goals, {NAMED[run.module]}", ["goal", "found", "met"],
                       [[g, v, "yes" if met else "NO"] for g, v, met in found])
+    if shown:
+        page(shown)
 
 
 main()
