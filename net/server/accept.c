@@ -227,7 +227,10 @@ svc_rdma_conn_create(struct svc_rdma_listener *sl, struct rdma_cm_id *id,
 	svc_rdma_posted_init(&sx->sx_posted);
 	svc_rdma_budget_init_xprt(&sx->sx_holdings);
 	INIT_LIST_HEAD(&sx->sx_trim);
-	svc_rdma_backward_init(&sx->sx_backward);
+	spin_lock_init(&sx->sx_backward.bw_lock);
+	INIT_LIST_HEAD(&sx->sx_backward.bw_clients);
+	INIT_LIST_HEAD(&sx->sx_backward.bw_sent);
+	rpcrdma_window_reset(&sx->sx_backward.bw_window, 1);
 	svc_rdma_conn_set_addrs(&sx->sx_xprt, id);
 	sx->sx_netns = sl->sl_xprt.xpt_net->ns.inum;
 

@@ -5,9 +5,7 @@
  * transport, a struct rpc_xprt. It has no connection of its own: it sends through the
  * connection (svc_xprt) that it was made for, and never reconnects. When that connection
  * ends, the RPCs of the backchannel fail with -ENOTCONN, and the upper layer may try again
- * on another connection (rfc5666bis 8.3.2). This file is the interface to sunrpc.
- * server/callback.c has what all backchannels of a connection share: the credits, and the
- * matching of answers with callbacks.
+ * on another connection (rfc5666bis 8.3.2).
  *
  * Each NFS client's rpc_clnt owns a backchannel of its own (invariant I22). rpc_create()
  * gets it from svc_rdma_bc_setup(), and svc_rdma_bc_destroy() ends it after the last RPC
@@ -19,9 +17,33 @@
  * sets xpt_bc_xps of the svc_xprt to which the member bc_xprt of the rpc_xprt points. This
  * module leaves bc_xprt NULL, so xpt_bc_xps is not set.
  *
- * A Receive for a reply is posted when the first backchannel of a connection is made. Most
- * connections never have two callbacks in flight. More Receives are posted when a callback needs
- * them: there is one for each callback in flight (rfc5666bis 8.2.2.2).
+ * Operation
+ *
+ * All backchannels of a connection share, under bw_lock:
+ *
+ * - The window: the credits for callbacks. They are independent of the credits for the
+ *   client's Calls. The client grants them to the connection, and not to a backchannel.
+ *   Until its first grant there is one credit (rfc5666bis 8.2.1).
+ * - The Receives for the answers (cd_bc_recvs). There is one for each callback in flight
+ *   (rfc5666bis 8.2.2.2). Most connections never have two callbacks in flight. So only one Receive
+ *   is posted when the first backchannel is made, and a thread of the server adds more when a
+ *   callback has a credit but no Receive (bw_short).
+ * - The callbacks that are sent and not answered. An answer is matched by its XID alone.
+ *
+ * A callback that gets no credit or no Receive waits in sunrpc's queue of its backchannel
+ * (XPRT_WRITE_SPACE), and is woken when there may be room. Backchannels are woken in the order of
+ * bw_clients. One that has sent a callback goes to the end of this list, so all get their turn.
+ *
+ * A callback is sent only once. If the client takes too long, or the session ends, the upper layer
+ * ends the RPC of a callback without an answer: the callback is *given up*. The client does not
+ * know that. So the credit and the Receive stay in use until one more answer than callbacks in
+ * flight arrives (wn_owed, invariant I18). This is a mere number: an answer with an unknown XID
+ * returns a credit if one is owed. A client that abuses this receives more callbacks than it has
+ * Receives for, and loses only its own connection. The connection is not closed at once when a
+ * callback is given up: the client may only be slow, or nfsd has made a new rpc_clnt because the
+ * client added a connection to its session; and other NFS clients may use the connection. But when
+ * a callback times out while all credits are owed, no callback can be sent any more, and the
+ * connection is closed.
  *
  * A backchannel is made even if the connection is already lost, and its first RPC then
  * fails. If rpc_create() failed instead, nfsd's error path would use its struct
@@ -29,9 +51,9 @@
  *
  * rpciod sends the callbacks, and must not wait for the client. So if there is no Send context or
  * no send queue slot, sunrpc is told to send the RPC later. Like an inline Reply, the message is
- * copied into the buffer of a Send context. So a retransmission never touches the buffer of an
- * earlier attempt.
+ * copied into the buffer of a Send context.
  */
+#include <linux/inet.h>
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <linux/sunrpc/addr.h>
@@ -46,23 +68,39 @@
 #include "trace.h"
 
 /**
- * struct svc_rdma_bc - a backchannel, as sunrpc sees it
+ * struct svc_rdma_bc - a backchannel: the way to one NFS client
  * @bc_xprt: the client transport of sunrpc
  * @bc_sx: connection that the backchannel sends through; a reference to its svc_xprt is
  *	held
- * @bc_way: the part of the backchannel that server/callback.c uses
+ * @bc_list: link in bw_clients, under bw_lock
+ * @bc_addr: the client's address, for RPC_DISPLAY_ADDR
+ * @bc_port: the client's port, for RPC_DISPLAY_PORT
  */
 struct svc_rdma_bc {
 	struct rpc_xprt		bc_xprt;
 	struct svc_rdma_xprt	*bc_sx;
-	struct svc_rdma_way	bc_way;
+	struct list_head	bc_list;
+	char			bc_addr[INET6_ADDRSTRLEN];
+	char			bc_port[sizeof("65535")];
 };
 
-static struct xprt_class svc_rdma_bc_class;
-
-static const struct rpc_timeout svc_rdma_bc_timeout = {
-	.to_initval	= 60 * HZ,
-	.to_maxval	= 60 * HZ,
+/**
+ * struct svc_rdma_callback - the buffer of a callback's RPC
+ * @cb_list: link in bw_sent from just before the callback is posted until it is answered or given
+ *	up; otherwise empty
+ * @cb_bc: backchannel that sent the callback
+ * @cb_xid: XID of the callback
+ * @cb_sent: the callback was sent, and is never sent again
+ * @cb_data: the Call, and room for the Reply
+ *
+ * bw_lock protects all members except @cb_data, which belongs to the RPC.
+ */
+struct svc_rdma_callback {
+	struct list_head	cb_list;
+	struct svc_rdma_bc	*cb_bc;
+	u32			cb_xid;
+	bool			cb_sent;
+	u8			cb_data[] __aligned(8);
 };
 
 static struct svc_rdma_bc *svc_rdma_bc_of(struct rpc_xprt *xprt)
@@ -75,10 +113,65 @@ static struct svc_rdma_callback *svc_rdma_bc_callback(struct rpc_rqst *rqst)
 	return container_of(rqst->rq_buffer, struct svc_rdma_callback, cb_data);
 }
 
-/* The number of callbacks that may be in flight on a connection */
-static u32 svc_rdma_bc_requests(const struct svc_rdma_xprt *sx)
+/* Returns how many callbacks have a credit, and a Receive for the answer. */
+static u32 svc_rdma_bc_room_locked(struct svc_rdma_xprt *sx)
 {
-	return max(sx->sx_sizes.sz_bc_requests, 1u);
+	const struct svc_rdma_backward *bw = &sx->sx_backward;
+
+	lockdep_assert_held(&bw->bw_lock);
+	return min(rpcrdma_window_room(&bw->bw_window, bw->bw_nawaited),
+		   READ_ONCE(sx->sx_credit.cd_bc_recvs) -
+		   svc_rdma_backward_used(bw));
+}
+
+/* Wake as many backchannels as there are credits and Receives. A backchannel that is woken sends a
+ * callback, waits again, or has none any more; in each case this function is called again.
+ */
+static void svc_rdma_bc_wake_locked(struct svc_rdma_xprt *sx)
+{
+	u32 room = svc_rdma_bc_room_locked(sx);
+	struct svc_rdma_bc *bc;
+
+	list_for_each_entry(bc, &sx->sx_backward.bw_clients, bc_list)
+		if (room && xprt_write_space(&bc->bc_xprt))
+			room--;
+}
+
+/* Get permission to send a callback. If 0 is returned, the callback has a credit and is in bw_sent.
+ * It is posted afterwards, because the answer may arrive at once, and must find it in bw_sent.
+ */
+static int svc_rdma_bc_begin(struct svc_rdma_bc *bc, struct rpc_rqst *rqst)
+{
+	struct svc_rdma_callback *cb = svc_rdma_bc_callback(rqst);
+	struct svc_rdma_backward *bw = &bc->bc_sx->sx_backward;
+	int rc = 0;
+
+	spin_lock(&bw->bw_lock);
+	if (!xprt_connected(&bc->bc_xprt)) {
+		rc = -ENOTCONN;
+	} else if (cb->cb_sent) {
+		/* The callback has failed, but the RPC's task has overwritten the status -EIO of
+		 * svc_rdma_bc_complete(). It must not be sent again (I17).
+		 */
+		rc = -EIO;
+	} else if (!svc_rdma_bc_room_locked(bc->bc_sx)) {
+		rc = -EAGAIN;
+		xprt_wait_for_buffer_space(&bc->bc_xprt);
+		if (rpcrdma_window_room(&bw->bw_window, bw->bw_nawaited))
+			WRITE_ONCE(bw->bw_short, true);
+	} else {
+		cb->cb_bc = bc;
+		cb->cb_xid = be32_to_cpu(rqst->rq_xid);
+		cb->cb_sent = true;
+		list_add_tail(&cb->cb_list, &bw->bw_sent);
+		bw->bw_nawaited++;
+		list_move_tail(&bc->bc_list, &bw->bw_clients);
+	}
+	spin_unlock(&bw->bw_lock);
+	/* rpciod does not wait for Receives: a thread of the server adds them. */
+	if (rc == -EAGAIN && READ_ONCE(bw->bw_short))
+		svc_rdma_queue_wake(bc->bc_sx);
+	return rc;
 }
 
 static int svc_rdma_bc_encode(struct svc_rdma_send *send, struct rpc_rqst *rqst)
@@ -86,7 +179,7 @@ static int svc_rdma_bc_encode(struct svc_rdma_send *send, struct rpc_rqst *rqst)
 	struct svc_rdma_xprt *sx = svc_rdma_send_sx(send);
 	const struct rpcrdma_call_out out = {
 		.ko_xid		= be32_to_cpu(rqst->rq_xid),
-		.ko_credit	= svc_rdma_bc_requests(sx),
+		.ko_credit	= sx->sx_sizes.sz_bc_requests,
 		.ko_proc	= RPCRDMA1_MSG,
 	};
 	const struct xdr_buf *msg = &rqst->rq_snd_buf;
@@ -106,38 +199,6 @@ static int svc_rdma_bc_encode(struct svc_rdma_send *send, struct rpc_rqst *rqst)
 				    msg->len))
 		return -EIO;
 	return len + msg->len;
-}
-
-/* A client of version 2 may announce that it accepts no callbacks, by the property BRS
- * (version-two 4.2.2).
- */
-static bool svc_rdma_bc_allowed(const struct svc_rdma_xprt *sx)
-{
-	return READ_ONCE(sx->sx_conn.cn_limits.lm_brs) != RPCRDMA2_BRS_NONE;
-}
-
-/* Tell sunrpc that there is no connection. Otherwise sunrpc would retry until
- * somebody closes the transport.
- */
-static int svc_rdma_bc_lost(struct rpc_xprt *xprt)
-{
-	xprt_disconnect_done(xprt);
-	return -ENOTCONN;
-}
-
-/* Close the connection because a callback cannot be sent on it: the callback was already sent
- * and not answered, or all credits are in use by callbacks whose RPCs have ended without an
- * answer. A callback must not wait for a client that does not answer. On a new connection all
- * credits are free.
- */
-static int svc_rdma_bc_give_up(struct svc_rdma_xprt *sx, struct rpc_xprt *xprt)
-{
-	/* Several RPCs may fail the connection at the same time. Count only the first. */
-	if (rpcrdma_conn_fail(&sx->sx_conn, -ETIMEDOUT)) {
-		rpcrdma_count(server_bc_stuck);
-		trace_svc_rdma_bc_stuck(sx, -ETIMEDOUT);
-	}
-	return svc_rdma_bc_lost(xprt);
 }
 
 /* Encode a callback and take a send queue slot for it. This comes before svc_rdma_bc_begin(),
@@ -164,26 +225,17 @@ static int svc_rdma_bc_prepare(struct svc_rdma_send *send,
 	return 0;
 }
 
-static int svc_rdma_bc_begin(struct svc_rdma_bc *bc, struct rpc_rqst *rqst)
+/* A client of version 2 may announce that it accepts no callbacks, by the property BRS
+ * (version-two 4.2.2).
+ */
+static bool svc_rdma_bc_allowed(const struct svc_rdma_xprt *sx)
 {
-	int rc = svc_rdma_callback_begin(bc->bc_sx, &bc->bc_way,
-					 svc_rdma_bc_callback(rqst),
-					 be32_to_cpu(rqst->rq_xid));
-
-	if (rc == -ETIMEDOUT)
-		return svc_rdma_bc_give_up(bc->bc_sx, &bc->bc_xprt);
-	if (rc == -ENOTCONN)
-		return svc_rdma_bc_lost(&bc->bc_xprt);
-	/* rpciod does not wait for Receives: a thread of the server adds them. */
-	if (rc == -EAGAIN && svc_rdma_backward_is_short(bc->bc_sx))
-		svc_rdma_queue_wake(bc->bc_sx);
-	return rc;
+	return READ_ONCE(sx->sx_conn.cn_limits.lm_brs) != RPCRDMA2_BRS_NONE;
 }
 
 static int svc_rdma_bc_send(struct rpc_rqst *rqst)
 {
-	struct rpc_xprt *xprt = rqst->rq_xprt;
-	struct svc_rdma_bc *bc = svc_rdma_bc_of(xprt);
+	struct svc_rdma_bc *bc = svc_rdma_bc_of(rqst->rq_xprt);
 	struct svc_rdma_xprt *sx = bc->bc_sx;
 	struct svc_rdma_send *send;
 	int rc;
@@ -191,7 +243,7 @@ static int svc_rdma_bc_send(struct rpc_rqst *rqst)
 	CLASS(svc_rdma_inside, inside)(sx);
 	if (!inside || svc_xprt_is_dead(&sx->sx_xprt) || svc_rdma_is_down(sx) ||
 	    !svc_rdma_bc_allowed(sx))
-		return svc_rdma_bc_lost(xprt);
+		return -ENOTCONN;
 	send = svc_rdma_send_get(sx, GFP_NOWAIT);
 	if (!send)
 		return -ENOBUFS;
@@ -208,7 +260,7 @@ static int svc_rdma_bc_send(struct rpc_rqst *rqst)
 	trace_svc_rdma_bc_call(sx, be32_to_cpu(rqst->rq_xid),
 			       rpcrdma_send_len(&send->ss_send));
 	if (svc_rdma_send_post(send))
-		return svc_rdma_bc_lost(xprt);
+		return -ENOTCONN;
 	rpcrdma_count(server_bc_calls);
 	return 0;
 }
@@ -216,7 +268,156 @@ static int svc_rdma_bc_send(struct rpc_rqst *rqst)
 /* Context: rpciod, with the send lock of the backchannel. */
 static int svc_rdma_bc_send_request(struct rpc_rqst *rqst)
 {
-	return rpcrdma_xmit_status(rqst, svc_rdma_bc_send(rqst));
+	int rc = svc_rdma_bc_send(rqst);
+
+	/* Otherwise sunrpc would retry until somebody closes the transport. */
+	if (rc == -ENOTCONN)
+		xprt_disconnect_done(rqst->rq_xprt);
+	return rpcrdma_xmit_status(rqst, rc);
+}
+
+/* Give back the message with the answer. This is done before the RPC ends: when it has ended, the
+ * next callback may be sent at once, and there must be a Receive for its answer (RFC 8166 3.3.1;
+ * invariant I13). Pages of an answer are never handed to an upper layer, so svc_rdma_msg_renew()
+ * is not necessary.
+ */
+static void svc_rdma_bc_put_msg(struct svc_rdma_call *reply)
+{
+	if (!reply || !reply->sc_msg)
+		return;
+	svc_rdma_msg_put_renewed(reply->sc_sx, reply->sc_msg);
+	reply->sc_msg = NULL;
+}
+
+/* Complete the RPC of a callback with its Reply, or with -EIO if @reply is NULL or too long: no
+ * other answer will come (rfc5666bis 8.3.5). The RPC may be ending at the same time, so its
+ * rpc_rqst must not be used without a lookup by XID. If sunrpc does not find the RPC any more, the
+ * answer is dropped. Returns 0 or the reason why the Reply was not used.
+ */
+static int svc_rdma_bc_complete(const struct svc_rdma_callback *cb,
+				struct svc_rdma_call *reply)
+{
+	u32 len = reply ? rpcrdma_msg_body_len(reply->sc_msg) : 0;
+	struct rpc_xprt *xprt = &cb->cb_bc->bc_xprt;
+	struct rpc_rqst *rqst;
+	int rc = -ENOENT;
+
+	spin_lock(&xprt->queue_lock);
+	rqst = xprt_lookup_rqst(xprt, cpu_to_be32(cb->cb_xid));
+	if (!rqst)
+		goto out_unlock;
+	rc = len > rqst->rq_rcv_buf.head[0].iov_len ? -EMSGSIZE : 0;
+	if (reply && !rc) {
+		rqst->rq_private_buf = rqst->rq_rcv_buf;
+		rpcrdma_msg_copy(reply->sc_msg, 0,
+				 rqst->rq_rcv_buf.head[0].iov_base, len);
+	} else {
+		rqst->rq_task->tk_status = -EIO;
+		len = 0;
+	}
+	svc_rdma_bc_put_msg(reply);
+	xprt_complete_rqst(rqst->rq_task, len);
+out_unlock:
+	spin_unlock(&xprt->queue_lock);
+	return rc;
+}
+
+/**
+ * svc_rdma_bc_answer - end the callback that a message answers
+ * @sx: connection
+ * @xid: XID of the callback. It is compared only with XIDs of callbacks: the XIDs of the client's
+ *	Calls are independent of them (version-two 5.3.3)
+ * @reply: decoded message with the Reply. If the Reply matches a callback, the message is given
+ *	back before the RPC of the callback ends. NULL if the callback gets no usable Reply; the
+ *	caller has then given back the message already
+ *
+ * The credit of the callback is free again, and a Reply may grant more. All is done under bw_lock:
+ * a client may send its Reply twice, and the second Reply must not touch the RPC that the first has
+ * completed.
+ *
+ * Context: process; the caller has entered the connection.
+ * Return: %false if the answer was not used: no RPC waits for it, or the Reply is larger than the
+ *	buffer of the RPC (rfc5666bis 8.3.5), and then the callback has failed.
+ */
+bool svc_rdma_bc_answer(struct svc_rdma_xprt *sx, u32 xid,
+			struct svc_rdma_call *reply)
+{
+	u32 len = reply ? rpcrdma_msg_body_len(reply->sc_msg) : 0;
+	struct svc_rdma_backward *bw = &sx->sx_backward;
+	struct svc_rdma_callback *cb;
+	int rc = -ENOENT;
+	bool known;
+
+	spin_lock(&bw->bw_lock);
+	list_for_each_entry(cb, &bw->bw_sent, cb_list)
+		if (cb->cb_xid == xid)
+			break;
+	if (!list_entry_is_head(cb, &bw->bw_sent, cb_list)) {
+		list_del_init(&cb->cb_list);
+		bw->bw_nawaited--;
+		rc = 0;
+	} else if (rpcrdma_window_repay(&bw->bw_window)) {
+		rpcrdma_count(server_bc_late_replies);
+		rc = -ETIMEDOUT;
+	}
+	if (reply && rc != -ENOENT)
+		rpcrdma_window_grant(&bw->bw_window, reply->sc_hdr.hd_credit);
+	known = rc != -ENOENT;
+	if (!rc)
+		rc = svc_rdma_bc_complete(cb, reply);
+	if (known) {
+		svc_rdma_bc_put_msg(reply);
+		svc_rdma_bc_wake_locked(sx);
+	}
+	spin_unlock(&bw->bw_lock);
+
+	if (rc)
+		trace_svc_rdma_bc_drop(sx, xid, rc);
+	else if (reply)
+		trace_svc_rdma_bc_reply(sx, xid, len);
+	else
+		trace_svc_rdma_bc_error(sx, xid, -EIO);
+	return !rc;
+}
+
+/**
+ * svc_rdma_bc_grow - add Receives for the answers to callbacks
+ * @sx: connection; bw_short was true
+ *
+ * If memory is short, callbacks use only the existing Receives. Those that wait are then woken by
+ * the next answer.
+ *
+ * Context: process; sleeps.
+ */
+void svc_rdma_bc_grow(struct svc_rdma_xprt *sx)
+{
+	struct svc_rdma_backward *bw = &sx->sx_backward;
+
+	WRITE_ONCE(bw->bw_short, false);
+	if (svc_rdma_credits_backward(sx) <= 0)
+		return;
+	spin_lock(&bw->bw_lock);
+	svc_rdma_bc_wake_locked(sx);
+	spin_unlock(&bw->bw_lock);
+}
+
+/**
+ * svc_rdma_bc_close_all - end the callbacks of a connection
+ * @sx: connection that is being closed; this may be called twice
+ *
+ * All callbacks, whether they are sent or wait, fail with -ENOTCONN.
+ *
+ * Context: process.
+ */
+void svc_rdma_bc_close_all(struct svc_rdma_xprt *sx)
+{
+	struct svc_rdma_backward *bw = &sx->sx_backward;
+	struct svc_rdma_bc *bc;
+
+	spin_lock(&bw->bw_lock);
+	list_for_each_entry(bc, &bw->bw_clients, bc_list)
+		xprt_disconnect_done(&bc->bc_xprt);
+	spin_unlock(&bw->bw_lock);
 }
 
 static int svc_rdma_bc_buf_alloc(struct rpc_task *task)
@@ -237,48 +438,61 @@ static int svc_rdma_bc_buf_alloc(struct rpc_task *task)
 }
 
 /* sunrpc calls this without a lock to free the buffers of an RPC. No Reply can be copied into them
- * any more: xprt_lookup_rqst() in svc_rdma_callback_complete() no longer finds the RPC.
+ * any more: svc_rdma_bc_complete() no longer finds the RPC. nfsd may have changed tk_status, but
+ * not tk_rpc_status.
  */
 static void svc_rdma_bc_buf_free(struct rpc_task *task)
 {
 	struct rpc_rqst *rqst = task->tk_rqstp;
-	struct svc_rdma_bc *bc = svc_rdma_bc_of(rqst->rq_xprt);
+	struct svc_rdma_callback *cb = svc_rdma_bc_callback(rqst);
+	struct svc_rdma_xprt *sx = svc_rdma_bc_of(rqst->rq_xprt)->bc_sx;
+	struct svc_rdma_backward *bw = &sx->sx_backward;
+	bool given_up, stuck;
 
-	svc_rdma_callback_end(bc->bc_sx, &bc->bc_way,
-			      svc_rdma_bc_callback(rqst), task->tk_status);
+	spin_lock(&bw->bw_lock);
+	given_up = !list_empty(&cb->cb_list) && xprt_connected(rqst->rq_xprt);
+	if (!list_empty(&cb->cb_list)) {
+		list_del(&cb->cb_list);
+		bw->bw_nawaited--;
+		rpcrdma_window_owe(&bw->bw_window);
+	}
+	/* If no RPC of this backchannel waits any more, the next wake-up must go to another one. */
+	if (!cb->cb_sent)
+		xprt_write_space(rqst->rq_xprt);
+	stuck = task->tk_rpc_status == -ETIMEDOUT &&
+		!rpcrdma_window_room(&bw->bw_window, 0);
+	svc_rdma_bc_wake_locked(sx);
+	spin_unlock(&bw->bw_lock);
+
+	if (given_up) {
+		rpcrdma_count(server_bc_given_up);
+		trace_svc_rdma_bc_given_up(sx, cb->cb_xid, task->tk_rpc_status);
+	}
+	if (stuck && rpcrdma_conn_fail(&sx->sx_conn, -ETIMEDOUT)) {
+		rpcrdma_count(server_bc_stuck);
+		trace_svc_rdma_bc_stuck(sx, -ETIMEDOUT);
+	}
+	kfree(cb);
 	rqst->rq_buffer = NULL;
 	rqst->rq_rbuffer = NULL;
-}
-
-/* sunrpc closes this backchannel. The connection, and its other backchannels, stay. */
-static void svc_rdma_bc_close(struct rpc_xprt *xprt)
-{
-	xprt_disconnect_done(xprt);
-}
-
-static void svc_rdma_bc_free_addresses(struct rpc_xprt *xprt)
-{
-	kfree(xprt->address_strings[RPC_DISPLAY_ADDR]);
-	kfree(xprt->address_strings[RPC_DISPLAY_PORT]);
 }
 
 static void svc_rdma_bc_destroy(struct rpc_xprt *xprt)
 {
 	struct svc_rdma_bc *bc = svc_rdma_bc_of(xprt);
+	struct svc_rdma_backward *bw = &bc->bc_sx->sx_backward;
 
-	svc_rdma_way_leave(bc->bc_sx, &bc->bc_way);
+	spin_lock(&bw->bw_lock);
+	list_del(&bc->bc_list);
+	spin_unlock(&bw->bw_lock);
 	svc_xprt_put(&bc->bc_sx->sx_xprt);
-	svc_rdma_bc_free_addresses(xprt);
 	xprt_free(xprt);
 	module_put(THIS_MODULE);
 }
 
-static void svc_rdma_bc_print_stats(struct rpc_xprt *xprt, struct seq_file *seq)
-{
-	seq_printf(seq, "\txprt:\trdma backchannel %lu %lu %lu\n",
-		   xprt->stat.sends, xprt->stat.recvs, xprt->stat.bad_xids);
-}
-
+/* sunrpc calls xprt_disconnect_done() to close this backchannel. The connection, and its other
+ * backchannels, stay.
+ */
 static const struct rpc_xprt_ops svc_rdma_bc_ops = {
 	.reserve_xprt		= xprt_reserve_xprt,
 	.release_xprt		= xprt_release_xprt,
@@ -288,32 +502,41 @@ static const struct rpc_xprt_ops svc_rdma_bc_ops = {
 	.buf_free		= svc_rdma_bc_buf_free,
 	.send_request		= svc_rdma_bc_send_request,
 	.wait_for_reply_request	= xprt_wait_for_reply_request_def,
-	.close			= svc_rdma_bc_close,
+	.close			= xprt_disconnect_done,
 	.destroy		= svc_rdma_bc_destroy,
-	.print_stats		= svc_rdma_bc_print_stats,
 };
 
-static int svc_rdma_bc_set_addresses(struct rpc_xprt *xprt,
-				     const struct xprt_create *args)
+static const struct rpc_timeout svc_rdma_bc_timeout = {
+	.to_initval	= 60 * HZ,
+	.to_maxval	= 60 * HZ,
+};
+
+/* Make a backchannel. There is a Receive for the answer to its first callback. */
+static struct rpc_xprt *svc_rdma_bc_create(struct svc_rdma_xprt *sx,
+					   const struct xprt_create *args)
 {
-	struct sockaddr *sa = (struct sockaddr *)&xprt->addr;
+	const struct rpcrdma_limits *limits = &sx->sx_conn.cn_limits;
+	u32 requests = sx->sx_sizes.sz_bc_requests;
+	struct svc_rdma_backward *bw = &sx->sx_backward;
+	struct svc_rdma_bc *bc;
+	struct rpc_xprt *xprt;
+
+	xprt = xprt_alloc(args->net, sizeof(*bc), requests, requests);
+	if (!xprt)
+		return NULL;
+	bc = svc_rdma_bc_of(xprt);
+	bc->bc_sx = sx;
+	svc_xprt_get(&sx->sx_xprt);
 
 	memcpy(&xprt->addr, args->dstaddr, args->addrlen);
 	xprt->addrlen = args->addrlen;
-	xprt->address_strings[RPC_DISPLAY_ADDR] = kasprintf(GFP_KERNEL, "%pISc",
-							    sa);
-	xprt->address_strings[RPC_DISPLAY_PORT] = kasprintf(GFP_KERNEL, "%u",
-							    rpc_get_port(sa));
+	snprintf(bc->bc_addr, sizeof(bc->bc_addr), "%pISc", args->dstaddr);
+	snprintf(bc->bc_port, sizeof(bc->bc_port), "%u",
+		 rpc_get_port(args->dstaddr));
+	xprt->address_strings[RPC_DISPLAY_ADDR] = bc->bc_addr;
+	xprt->address_strings[RPC_DISPLAY_PORT] = bc->bc_port;
 	xprt->address_strings[RPC_DISPLAY_PROTO] = "rdma";
 	xprt->address_strings[RPC_DISPLAY_NETID] = "rdma";
-	return xprt->address_strings[RPC_DISPLAY_ADDR] &&
-	       xprt->address_strings[RPC_DISPLAY_PORT] ? 0 : -ENOMEM;
-}
-
-static void svc_rdma_bc_setup_xprt(struct rpc_xprt *xprt,
-				   const struct svc_rdma_xprt *sx)
-{
-	const struct rpcrdma_limits *limits = &sx->sx_conn.cn_limits;
 
 	xprt->prot = XPRT_TRANSPORT_BC_RDMA;
 	xprt->xprt_class = &svc_rdma_bc_class;
@@ -324,37 +547,13 @@ static void svc_rdma_bc_setup_xprt(struct rpc_xprt *xprt,
 	 */
 	xprt->max_payload = min(limits->lm_inline_send, limits->lm_inline_recv) -
 			    RPCRDMA1_HDR_MIN - limits->lm_hdr_extra;
-	xprt->bind_timeout = 0;
-	xprt->reestablish_timeout = 0;
-	xprt->idle_timeout = 0;
-	xprt->resvport = 0;
 	xprt_set_bound(xprt);
 	xprt_set_connected(xprt);
-}
 
-/* Make a backchannel. The caller has called svc_rdma_credits_backward(). */
-static struct rpc_xprt *svc_rdma_bc_create(struct svc_rdma_xprt *sx,
-					   const struct xprt_create *args)
-{
-	u32 requests = svc_rdma_bc_requests(sx);
-	struct svc_rdma_bc *bc;
-	struct rpc_xprt *xprt;
-
-	xprt = xprt_alloc(args->net, sizeof(*bc), requests, requests);
-	if (!xprt)
-		return NULL;
-	if (svc_rdma_bc_set_addresses(xprt, args)) {
-		svc_rdma_bc_free_addresses(xprt);
-		xprt_free(xprt);
-		return NULL;
-	}
-	svc_rdma_bc_setup_xprt(xprt, sx);
-
-	bc = svc_rdma_bc_of(xprt);
-	bc->bc_way.wy_xprt = xprt;
-	bc->bc_sx = sx;
-	svc_xprt_get(&sx->sx_xprt);
-	svc_rdma_way_join(sx, &bc->bc_way, requests);
+	spin_lock(&bw->bw_lock);
+	bw->bw_window.wn_requested = requests;
+	list_add_tail(&bc->bc_list, &bw->bw_clients);
+	spin_unlock(&bw->bw_lock);
 	return xprt;
 }
 
@@ -362,7 +561,7 @@ static struct rpc_xprt *svc_rdma_bc_setup(struct xprt_create *args)
 {
 	struct svc_rdma_xprt *sx;
 	struct rpc_xprt *xprt;
-	int rc;
+	int rc = 0;
 
 	/* A transport that is added to a switch through sysfs has no bc_xprt */
 	if (!args->bc_xprt)
@@ -377,8 +576,9 @@ static struct rpc_xprt *svc_rdma_bc_setup(struct xprt_create *args)
 	}
 	if (!try_module_get(THIS_MODULE))
 		return ERR_PTR(-ENODEV);
-	rc = svc_rdma_credits_backward(sx);
-	if (rc)
+	if (!READ_ONCE(sx->sx_credit.cd_bc_recvs))
+		rc = svc_rdma_credits_backward(sx);
+	if (rc < 0)
 		goto out_module;
 	rc = -ENOMEM;
 	xprt = svc_rdma_bc_create(sx, args);
@@ -391,7 +591,7 @@ out_module:
 	return ERR_PTR(rc);
 }
 
-static struct xprt_class svc_rdma_bc_class = {
+struct xprt_class svc_rdma_bc_class = {
 	.list	= LIST_HEAD_INIT(svc_rdma_bc_class.list),
 	.name	= "rdma backchannel",
 	.owner	= THIS_MODULE,
@@ -399,24 +599,3 @@ static struct xprt_class svc_rdma_bc_class = {
 	.setup	= svc_rdma_bc_setup,
 	.netid	= { "" },
 };
-
-/**
- * svc_rdma_bc_init - register the transport class of backchannels
- *
- * Context: process; module init.
- * Return: 0 or %-EEXIST.
- */
-int svc_rdma_bc_init(void)
-{
-	return xprt_register_transport(&svc_rdma_bc_class);
-}
-
-/**
- * svc_rdma_bc_exit - undo svc_rdma_bc_init()
- *
- * Context: process; module exit.
- */
-void svc_rdma_bc_exit(void)
-{
-	xprt_unregister_transport(&svc_rdma_bc_class);
-}

@@ -113,7 +113,7 @@ EXPORT_SYMBOL_IF_KUNIT(svc_rdma_end_inside);
 static void svc_rdma_conn_end(struct svc_rdma_xprt *sx)
 {
 	WRITE_ONCE(sx->sx_back, SVC_RDMA_BACK_DROP);
-	svc_rdma_backward_close(sx);
+	svc_rdma_bc_close_all(sx);
 	svc_rdma_end_inside(sx);
 	svc_rdma_debugfs_destroy(sx);
 	svc_rdma_trim_leave(sx);
@@ -158,7 +158,7 @@ void svc_rdma_detach(struct svc_xprt *xprt)
 	struct svc_rdma_xprt *sx = svc_rdma_xprt_of(xprt);
 
 	rpcrdma_sq_close(&sx->sx_conn.cn_sq);
-	svc_rdma_backward_close(sx);
+	svc_rdma_bc_close_all(sx);
 	CLASS(svc_rdma_inside, inside)(sx);
 	/* rdma_disconnect() leads to a disconnect event and to flushed Receives. The first of
 	 * these causes a call of ops->lost(), which queues sx_down.

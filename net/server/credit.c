@@ -5,9 +5,8 @@
  * It decodes no message and compares no version: server/negotiate.c tells it how large
  * Receives have to be.
  *
- * A credit stands for a Receive. A Call takes one credit for each Send that it comes in.
- * The Reply to a callback takes RPCRDMA_MSG_RECVS (1) Receives. This file counts Receives, not
- * messages; only a variable named answers is a number of callbacks.
+ * A credit stands for a Receive. A Call takes one credit for each Send that it comes in. The Reply
+ * to a callback takes one Receive.
  *
  * Operation
  *
@@ -323,11 +322,13 @@ static void svc_rdma_credits_shrink(struct svc_rdma_xprt *sx)
 	svc_rdma_credits_settle(sx);
 }
 
-/* Begin to take back the credits that a client does not need, and the Receives for callbacks that
- * are not needed. The caller holds sx_grow.
+/* Begin to take back the credits that a client does not need. The Receives for replies to callbacks
+ * were promised to nobody, so those that no callback uses now are taken out of the pool at once,
+ * except one. The caller holds sx_grow.
  */
 static void svc_rdma_credits_review(struct svc_rdma_xprt *sx)
 {
+	struct svc_rdma_backward *bw = &sx->sx_backward;
 	struct svc_rdma_credits *cd = &sx->sx_credit;
 	u32 need = svc_rdma_credits_needed(sx);
 	bool lowered = false;
@@ -335,7 +336,10 @@ static void svc_rdma_credits_review(struct svc_rdma_xprt *sx)
 	WRITE_ONCE(cd->cd_peak, 0);
 	WRITE_ONCE(cd->cd_reviewed, jiffies);
 	cd->cd_reviewed_received = READ_ONCE(sx->sx_stats.vs_received);
-	cd->cd_bc_recvs = svc_rdma_backward_review(sx) * RPCRDMA_MSG_RECVS;
+	spin_lock(&bw->bw_lock);
+	cd->cd_bc_recvs = min(cd->cd_bc_recvs,
+			      max(svc_rdma_backward_used(bw), 1u));
+	spin_unlock(&bw->bw_lock);
 
 	spin_lock(&sx->sx_lock);
 	if (need < cd->cd_grant.gn_bound && need <= cd->cd_grant.gn_told)
@@ -455,26 +459,21 @@ void svc_rdma_credits_use(const struct svc_rdma_call *call)
 	mutex_unlock(&sx->sx_grow);
 }
 
-/* Post Receives for the answers to @answers callbacks. The caller holds sx_grow. */
-static int svc_rdma_credits_answer(struct svc_rdma_xprt *sx, u32 answers)
-{
-	return svc_rdma_credits_provide(sx, sx->sx_credit.cd_grant.gn_told,
-					answers * RPCRDMA_MSG_RECVS,
-					svc_rdma_credits_room(sx));
-}
-
 /**
- * svc_rdma_credits_backward - make sure that there is a Receive for the reply to a callback
- * @sx: connection that gets a backchannel, perhaps not its first one
+ * svc_rdma_credits_backward - add Receives for the replies to callbacks
+ * @sx: connection with a backchannel
  *
- * A Receive is posted if the connection has none for callbacks yet, unless it is down.
+ * If the connection has none yet, one Receive is posted. Otherwise their number is doubled, as far
+ * as there is memory, but never exceeds the number of callbacks that may be in flight.
  *
  * Context: process; sleeps.
- * Return: 0, also if the connection is down; or a negative errno, and then no callback may be
- *	sent.
+ * Return: 1 if Receives were added; 0 if none was added, also if the connection is down; or a
+ *	negative errno.
  */
 int svc_rdma_credits_backward(struct svc_rdma_xprt *sx)
 {
+	struct svc_rdma_credits *cd = &sx->sx_credit;
+	u32 had, more, price;
 	int rc = 0;
 
 	CLASS(svc_rdma_inside, inside)(sx);
@@ -484,50 +483,18 @@ int svc_rdma_credits_backward(struct svc_rdma_xprt *sx)
 	if (!inside || svc_rdma_is_down(sx))
 		return 0;
 	mutex_lock(&sx->sx_grow);
-	if (!sx->sx_credit.cd_bc_recvs) {
-		rc = svc_rdma_credits_answer(sx, 1);
-		if (!rc)
-			svc_rdma_backward_provide(sx, 1);
+	had = cd->cd_bc_recvs;
+	more = had ? min(had, sx->sx_sizes.sz_bc_requests - had) : 1;
+	if (had) {
+		price = rpcrdma_buf_pins(cd->cd_recv_size,
+					 sx->sx_conn.cn_recvs.rp_order);
+		more = div_u64(svc_rdma_budget_borrow(sx, (u64)more * price),
+			       price);
 	}
+	if (more)
+		rc = svc_rdma_credits_provide(sx, cd->cd_grant.gn_told,
+					      had + more,
+					      svc_rdma_credits_room(sx)) ?: 1;
 	mutex_unlock(&sx->sx_grow);
 	return rc;
-}
-
-/* Borrows memory for Receives, so that up to @answers callbacks can be answered. Returns the number
- * of callbacks for which there is memory, including those that already have Receives.
- */
-static u32 svc_rdma_credits_borrow_answers(struct svc_rdma_xprt *sx,
-					   u32 answers)
-{
-	u32 had = sx->sx_credit.cd_bc_recvs / RPCRDMA_MSG_RECVS;
-	u32 price = RPCRDMA_MSG_RECVS *
-		    rpcrdma_buf_pins(sx->sx_credit.cd_recv_size,
-				     sx->sx_conn.cn_recvs.rp_order);
-
-	if (answers <= had)
-		return had;
-	return had + div_u64(svc_rdma_budget_borrow(sx, (u64)(answers - had) *
-							price), price);
-}
-
-/**
- * svc_rdma_credits_answers - post more Receives for the replies to callbacks
- * @sx: connection; svc_rdma_backward_is_short() was true
- *
- * If memory is short, callbacks use only the existing Receives.
- *
- * Context: process; sleeps.
- */
-void svc_rdma_credits_answers(struct svc_rdma_xprt *sx)
-{
-	u32 answers = svc_rdma_backward_claim(sx);
-
-	if (!answers)
-		return;
-	mutex_lock(&sx->sx_grow);
-	answers = svc_rdma_credits_borrow_answers(sx, answers);
-	if (svc_rdma_credits_answer(sx, answers))
-		answers = 0;
-	svc_rdma_backward_provide(sx, answers);
-	mutex_unlock(&sx->sx_grow);
 }

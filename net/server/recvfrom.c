@@ -61,7 +61,7 @@ static void svc_rdma_refuse(struct svc_rdma_call *call,
 static bool svc_rdma_end_callback(struct svc_rdma_call *call)
 {
 	svc_rdma_call_put_msg(call);
-	if (!svc_rdma_callback_fail(call->sc_sx, call->sc_hdr.hd_xid))
+	if (!svc_rdma_bc_answer(call->sc_sx, call->sc_hdr.hd_xid, NULL))
 		return false;
 	rpcrdma_count(server_bc_errors);
 	return true;
@@ -83,7 +83,7 @@ static bool svc_rdma_give_bc_reply(struct svc_rdma_call *call)
 	 */
 	if (hdr->hd_proc == RPCRDMA1_MSG &&
 	    rpcrdma_lists_empty(&hdr->hd_lists)) {
-		if (!svc_rdma_callback_reply(call))
+		if (!svc_rdma_bc_answer(call->sc_sx, hdr->hd_rpc_xid, call))
 			return false;
 		rpcrdma_count(server_bc_replies);
 		return true;
@@ -109,7 +109,7 @@ static void svc_rdma_take_bad_response(struct svc_rdma_call *call,
 	svc_rdma_drop(call, verdict);
 	svc_rdma_call_put_msg(call);
 	if (call->sc_hdr.hd_proc != RPCRDMA2_CONNPROP)
-		svc_rdma_callback_fail(call->sc_sx, call->sc_hdr.hd_xid);
+		svc_rdma_bc_answer(call->sc_sx, call->sc_hdr.hd_xid, NULL);
 }
 
 /* In version 1, an error has no flag that says which end sent the Call with its XID. The only Calls
@@ -413,7 +413,7 @@ static void svc_rdma_take_broken_group(struct svc_rdma_call *call)
 
 	if (call->sc_hdr.hd_response) {
 		rpcrdma_count(server_bc_dropped);
-		svc_rdma_callback_fail(sx, call->sc_hdr.hd_xid);
+		svc_rdma_bc_answer(sx, call->sc_hdr.hd_xid, NULL);
 	} else {
 		svc_rdma_refuse(call, call->sc_broken);
 	}
@@ -526,8 +526,8 @@ int svc_rdma_recvfrom(struct svc_rqst *rqstp)
 	svc_rdma_dequeue(sx, &call, &msg);
 	svc_xprt_received(xprt);
 	svc_rdma_reap_sends(sx);
-	if (unlikely(svc_rdma_backward_is_short(sx)))
-		svc_rdma_credits_answers(sx);
+	if (unlikely(READ_ONCE(sx->sx_backward.bw_short)))
+		svc_rdma_bc_grow(sx);
 	if (call)
 		call = svc_rdma_take_call(call, &rqstp->rq_arg);
 	else if (msg)

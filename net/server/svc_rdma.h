@@ -371,7 +371,8 @@ struct svc_rdma_holdings {
  * @cd_grant: number of credits that new messages grant (gn_told), and number that the client
  *	may still assume (gn_bound). Under sx_lock. gn_told and gn_bound change only under
  *	sx_grow, or before the connection is accepted
- * @cd_bc_recvs: number of Receives for the replies to callbacks, under sx_grow
+ * @cd_bc_recvs: number of Receives for the replies to callbacks, one for each callback in flight;
+ *	under sx_grow, and lowered also under bw_lock
  * @cd_spare_recvs: number of Receives for messages that take no credit, under sx_grow
  * @cd_recv_size: size in bytes of each Receive made from now on, under sx_grow
  * @cd_refused: jiffies when memory for more credits was last refused; 0 if it never was
@@ -442,78 +443,33 @@ struct svc_rdma_rw_limits {
 };
 
 /**
- * struct svc_rdma_way - one NFS client's backchannel on a connection; server/callback.c
- * @wy_xprt: the backchannel's rpc_xprt. It is in the same struct svc_rdma_bc as this structure,
- *	so the pointer holds no reference
- * @wy_list: link in bw_ways
- * @wy_line: link in bw_line while the backchannel waits for a credit or a Receive; otherwise empty
- * @wy_first: the callback for which the backchannel waits in bw_line, or NULL
- *
- * bw_lock protects all members except @wy_xprt, which does not change.
- */
-struct svc_rdma_way {
-	struct rpc_xprt			*wy_xprt;
-	struct list_head		wy_list;
-	struct list_head		wy_line;
-	struct svc_rdma_callback	*wy_first;
-};
-
-/**
- * struct svc_rdma_callback - a Call that this server sends to a client; server/callback.c
- * @cb_list: link in bw_sent from just before the callback is posted until it is
- *	answered, or the connection is closed; otherwise empty
- * @cb_way: backchannel that sends the callback; NULL if the RPC ended without an answer:
- *	from then on the connection owns the callback
- * @cb_xid: XID of the callback
- * @cb_failed: the callback has failed: the client has answered it with an error, with an invalid
- *	Reply, or with a Reply that is too long
- * @cb_data: buffers of the RPC: the Call, and room for the Reply
- *
- * bw_lock protects all members except @cb_data, which belongs to the RPC.
- */
-struct svc_rdma_callback {
-	struct list_head		cb_list;
-	struct svc_rdma_way		*cb_way;
-	u32				cb_xid;
-	bool				cb_failed;
-	u8				cb_data[] __aligned(8);
-};
-
-/**
- * struct svc_rdma_backward - the backward direction of a connection;
- *	server/callback.c
- * @bw_lock: protects this structure, and the backchannels (wy_) and callbacks (cb_) of
- *	the connection. It is taken only in process context and in the completion workqueue.
- *	sunrpc's transport_lock and queue_lock are taken inside it.
- * @bw_ways: all backchannels, one for each NFS client (wy_list). The list holds no
- *	references
- * @bw_line: backchannels that wait for a credit or a Receive, in the order in which they get
- *	one (wy_line)
- * @bw_sent: callbacks that are posted and not answered (cb_list)
- * @bw_nawaited: number of entries of @bw_sent whose RPC still waits for the answer
- * @bw_window: credits that the client grants for callbacks. wn_owed counts the entries of
- *	@bw_sent whose RPC was given up
- * @bw_answers: number of callbacks for whose answers there are Receives
- * @bw_peak: largest number of unanswered callbacks since the last review
+ * struct svc_rdma_backward - what the backchannels of a connection share;
+ *	server/backchannel.c
+ * @bw_lock: protects this structure, the backchannels and callbacks of the connection, and
+ *	lowering cd_bc_recvs. It is taken only in process context. sunrpc's transport_lock and
+ *	queue_lock are taken inside it.
+ * @bw_clients: all backchannels, one for each NFS client; those that have sent a callback
+ *	lately are at the end. The list holds no references
+ * @bw_sent: callbacks that are posted and not answered, and whose RPCs were not given up
+ * @bw_nawaited: number of entries of @bw_sent
+ * @bw_window: credits that the client grants for callbacks. wn_owed is the number of callbacks
+ *	that were given up and not answered since
  * @bw_short: a callback has a credit, but there is no Receive for its answer
- * @bw_growing: a thread is adding Receives
- * @bw_refused: jiffies when an attempt to add Receives last failed; 0 if none has failed
- * @bw_closed: the connection is being closed, and no callback is sent any more
  */
 struct svc_rdma_backward {
 	spinlock_t			bw_lock;	/* see above */
-	struct list_head		bw_ways;
-	struct list_head		bw_line;
+	struct list_head		bw_clients;
 	struct list_head		bw_sent;
 	u32				bw_nawaited;
 	struct rpcrdma_window		bw_window;
-	u32				bw_answers;
-	u32				bw_peak;
 	bool				bw_short;
-	bool				bw_growing;
-	unsigned long			bw_refused;
-	bool				bw_closed;
 };
+
+/* Returns the number of unanswered callbacks. Each of them uses a credit and a Receive. */
+static inline u32 svc_rdma_backward_used(const struct svc_rdma_backward *bw)
+{
+	return bw->bw_nawaited + bw->bw_window.wn_owed;
+}
 
 /**
  * struct svc_rdma_xprt - one connection of the server
@@ -725,10 +681,9 @@ DEFINE_CLASS(svc_rdma_inside, struct svc_rdma_xprt *, svc_rdma_leave(_T),
 	     svc_rdma_enter(sx), struct svc_rdma_xprt *sx)
 
 /* The functions of net/server, file by file. A file directly calls only functions of files that
- * are listed before it, with two exceptions: server/credit.c calls functions of server/callback.c,
- * and server/negotiate.c calls svc_rdma_group_announce(). All other calls to later files go through
- * function pointers: completion handlers, wt_ready(), and the tables of functions in
- * server/accept.c and server/transport.c.
+ * are listed before it, with one exception: server/negotiate.c calls svc_rdma_group_announce(). All
+ * other calls to later files go through function pointers: completion handlers, wt_ready(), and the
+ * tables of functions in server/accept.c and server/transport.c.
  */
 
 /* server/renew.c */
@@ -914,7 +869,6 @@ int svc_rdma_credits_begin(struct svc_rdma_xprt *sx, u32 recv_size, u32 spare);
 void svc_rdma_credits_meet(struct svc_rdma_xprt *sx);
 void svc_rdma_credits_use(const struct svc_rdma_call *call);
 int svc_rdma_credits_backward(struct svc_rdma_xprt *sx);
-void svc_rdma_credits_answers(struct svc_rdma_xprt *sx);
 
 /* server/negotiate.c */
 int svc_rdma_negotiate_begin(struct svc_rdma_xprt *sx, u32 v1_size);
@@ -981,74 +935,13 @@ void svc_rdma_trim_leave(struct svc_rdma_xprt *sx);
 /* server/sendto.c */
 int svc_rdma_sendto(struct svc_rqst *rqstp);
 
-/* server/callback.c; and server/backchannel.c, whose functions only server/transport.c calls */
+/* server/backchannel.c */
+extern struct xprt_class svc_rdma_bc_class;
 
-/* Does a callback that has a credit wait for a Receive for its answer? */
-static inline bool svc_rdma_backward_is_short(const struct svc_rdma_xprt *sx)
-{
-	return READ_ONCE(sx->sx_backward.bw_short);
-}
-
-#if IS_ENABLED(CONFIG_SUNRPC_BACKCHANNEL)
-void svc_rdma_backward_init(struct svc_rdma_backward *bw);
-u32 svc_rdma_backward_claim(struct svc_rdma_xprt *sx);
-void svc_rdma_backward_provide(struct svc_rdma_xprt *sx, u32 answers);
-u32 svc_rdma_backward_review(struct svc_rdma_xprt *sx);
-void svc_rdma_backward_close(struct svc_rdma_xprt *sx);
-void svc_rdma_way_join(struct svc_rdma_xprt *sx, struct svc_rdma_way *way,
-		       u32 requests);
-void svc_rdma_way_leave(struct svc_rdma_xprt *sx, struct svc_rdma_way *way);
-int svc_rdma_callback_begin(struct svc_rdma_xprt *sx, struct svc_rdma_way *way,
-			    struct svc_rdma_callback *cb, u32 xid);
-void svc_rdma_callback_end(struct svc_rdma_xprt *sx, struct svc_rdma_way *way,
-			   struct svc_rdma_callback *cb, int status);
-bool svc_rdma_callback_reply(struct svc_rdma_call *call);
-bool svc_rdma_callback_fail(struct svc_rdma_xprt *sx, u32 xid);
-int svc_rdma_bc_init(void);
-void svc_rdma_bc_exit(void);
-#else
-static inline void svc_rdma_backward_init(struct svc_rdma_backward *bw)
-{
-}
-
-static inline u32 svc_rdma_backward_claim(struct svc_rdma_xprt *sx)
-{
-	return 0;
-}
-
-static inline void svc_rdma_backward_provide(struct svc_rdma_xprt *sx,
-					     u32 answers)
-{
-}
-
-static inline u32 svc_rdma_backward_review(struct svc_rdma_xprt *sx)
-{
-	return 0;
-}
-
-static inline void svc_rdma_backward_close(struct svc_rdma_xprt *sx)
-{
-}
-
-static inline bool svc_rdma_callback_reply(struct svc_rdma_call *call)
-{
-	return false;
-}
-
-static inline bool svc_rdma_callback_fail(struct svc_rdma_xprt *sx, u32 xid)
-{
-	return false;
-}
-
-static inline int svc_rdma_bc_init(void)
-{
-	return 0;
-}
-
-static inline void svc_rdma_bc_exit(void)
-{
-}
-#endif
+bool svc_rdma_bc_answer(struct svc_rdma_xprt *sx, u32 xid,
+			struct svc_rdma_call *reply);
+void svc_rdma_bc_grow(struct svc_rdma_xprt *sx);
+void svc_rdma_bc_close_all(struct svc_rdma_xprt *sx);
 
 /* server/recvfrom.c */
 void svc_rdma_group_ended(struct rpcrdma_conn *conn,

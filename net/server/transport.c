@@ -241,7 +241,7 @@ int svc_rdma_init(void)
 	rc = svc_rdma_close_init();
 	if (rc)
 		goto out_cache;
-	rc = svc_rdma_bc_init();
+	rc = xprt_register_transport(&svc_rdma_bc_class);
 	if (rc)
 		goto out_close;
 	rc = svc_reg_xprt_class(&svc_rdma_class);
@@ -250,7 +250,7 @@ int svc_rdma_init(void)
 	return 0;
 
 out_bc:
-	svc_rdma_bc_exit();
+	xprt_unregister_transport(&svc_rdma_bc_class);
 out_close:
 	svc_rdma_close_exit();
 out_cache:
@@ -275,7 +275,7 @@ out_stock:
 void svc_rdma_exit(void)
 {
 	svc_unreg_xprt_class(&svc_rdma_class);
-	svc_rdma_bc_exit();
+	xprt_unregister_transport(&svc_rdma_bc_class);
 	svc_rdma_close_exit();
 	svc_rdma_call_cache_exit();
 	svc_rdma_trim_exit();
