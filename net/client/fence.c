@@ -20,6 +20,7 @@
  * and is released together with the region. So an invalidation never waits for an entry
  * (invariant I4).
  */
+#include <linux/delay.h>
 #include <linux/sched.h>
 #include <linux/wait.h>
 #include <rpcrdma/fail.h>
@@ -68,7 +69,7 @@ bool xprt_rdma_frwr_remote_inv(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 
 static u32 xprt_rdma_frwr_inv_handle(const struct xprt_rdma_mr *mr)
 {
-	if (rpcrdma_fail_inv())
+	if (rpcrdma_fails(client_fail_inv))
 		return 0;
 	return mr->mr_seg.rs_handle;
 }
@@ -89,7 +90,7 @@ static void xprt_rdma_frwr_wc_fenced(struct ib_cq *cq, struct ib_wc *wc)
 	struct xprt_rdma_mr *mr, *next;
 	u32 n = 0;
 
-	if (rpcrdma_fail_fence() ||
+	if (rpcrdma_fails(client_lose_fence) ||
 	    !(atomic_read(&req->rr_holds) & XPRT_RDMA_HOLD_FENCE))
 		return;
 	if (unlikely(wc->status != IB_WC_SUCCESS)) {
@@ -178,7 +179,8 @@ static bool xprt_rdma_frwr_is_released(struct xprt_rdma *xr,
  */
 void xprt_rdma_frwr_fence(struct xprt_rdma *xr, struct xprt_rdma_req *req)
 {
-	rpcrdma_fail_hold_fence();
+	while (rpcrdma_fails(client_hold_fence))
+		msleep(20);
 	if (!list_empty(&req->rr_mrs))
 		xprt_rdma_frwr_local_inv(xr, req);
 	wait_event(xr->xr_waitq, xprt_rdma_frwr_is_released(xr, req));

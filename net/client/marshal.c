@@ -60,14 +60,17 @@ static u32 xprt_rdma_marshal_reply_max(const struct xprt_rdma_req *req)
 {
 	u32 len = req->rr_slot.rq_rcv_buf.buflen;
 
-	return req->rr_retry.ry_reply_chunk ? len : rpcrdma_fail_reply_len(len);
+	if (!req->rr_retry.ry_reply_chunk)
+		len = rpcrdma_fail_limit(client_shrink_reply, len);
+	return len;
 }
 
 static u32 xprt_rdma_marshal_write_len(const struct xprt_rdma_req *req)
 {
 	u32 len = req->rr_slot.rq_rcv_buf.page_len;
 
-	return max(rpcrdma_fail_write_len(len), req->rr_retry.ry_write_len);
+	return max(rpcrdma_fail_limit(client_shrink_write, len),
+		   req->rr_retry.ry_write_len);
 }
 
 /* Applies the changes that earlier errors require of this Call. If the server has limited the

@@ -312,9 +312,11 @@ void svc_rdma_negotiate_accept(const struct svc_rdma_xprt *sx,
 
 	accept->ac_vers_low = vers ?: RPCRDMA_VERS_1;
 	accept->ac_vers_high = vers ?: sx->sx_negotiate.ng_vers_max;
-	accept->ac_reads = rpcrdma_fail_reads(RPCRDMA_MAX_CHUNKS - 1);
-	accept->ac_writes = rpcrdma_fail_writes(RPCRDMA_MAX_CHUNKS);
-	accept->ac_segs = rpcrdma_fail_segs(RPCRDMA_MAX_SEGS);
+	accept->ac_reads = rpcrdma_fail_limit(server_max_reads,
+					      RPCRDMA_MAX_CHUNKS - 1);
+	accept->ac_writes = rpcrdma_fail_limit(server_max_writes,
+					       RPCRDMA_MAX_CHUNKS);
+	accept->ac_segs = rpcrdma_fail_limit(server_max_segs, RPCRDMA_MAX_SEGS);
 	accept->ac_inline_only = false;
 }
 

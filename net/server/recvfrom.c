@@ -252,11 +252,10 @@ static enum rpcrdma_verdict svc_rdma_decode(struct svc_rdma_call *call)
  */
 static enum rpcrdma_verdict svc_rdma_fail(const struct svc_rdma_call *call)
 {
-	if (!rpcrdma_vers_has_codes(call->sc_vers))
+	if (!rpcrdma_vers_has_codes(call->sc_vers) ||
+	    !rpcrdma_fails(server_fail))
 		return RPCRDMA_OK;
-	switch (rpcrdma_fail_call()) {
-	case 0:
-		return RPCRDMA_OK;
+	switch (rpcrdma_fail_limit(server_fail_code, RPCRDMA2_ERR_SYSTEM)) {
 	case RPCRDMA2_ERR_BAD_XDR:
 		return RPCRDMA_BAD_FORM;
 	case RPCRDMA2_ERR_INVAL_HTYPE:

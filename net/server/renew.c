@@ -40,7 +40,8 @@ int svc_rdma_msg_renew_blocks(struct svc_rdma_xprt *sx,
 	 */
 	if (!msg || READ_ONCE(sx->sx_back) == SVC_RDMA_BACK_DROP)
 		return 0;
-	rpcrdma_fail_keep_page(rpcrdma_msg_body(msg));
+	if (rpcrdma_fails(server_keep))
+		rpcrdma_fail_keep(rpcrdma_msg_body(msg));
 	return rpcrdma_msg_renew(msg);
 }
 

@@ -156,7 +156,8 @@ void rpcrdma_debugfs_init(void)
 		debugfs_create_dir("client", rpcrdma_debugfs_dir);
 	rpcrdma_debugfs_sides[RPCRDMA_DEBUGFS_SERVER] =
 		debugfs_create_dir("server", rpcrdma_debugfs_dir);
-	rpcrdma_fail_create_files(rpcrdma_debugfs_dir);
+	if (IS_ENABLED(CONFIG_FAULT_INJECTION))
+		rpcrdma_fail_create_files(rpcrdma_debugfs_dir);
 }
 
 /**
@@ -167,5 +168,6 @@ void rpcrdma_debugfs_init(void)
 void rpcrdma_debugfs_exit(void)
 {
 	debugfs_remove_recursive(rpcrdma_debugfs_dir);
-	rpcrdma_fail_remove_files();
+	if (IS_ENABLED(CONFIG_FAULT_INJECTION))
+		rpcrdma_fail_remove_files();
 }

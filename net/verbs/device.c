@@ -91,12 +91,13 @@ void rpcrdma_device_query(struct ib_device *device, u32 port,
 	const struct ib_device_attr *attrs = &device->attrs;
 
 	memset(caps, 0, sizeof(*caps));
-	caps->dc_max_qp_wr = rpcrdma_fail_qp_wr(attrs->max_qp_wr);
+	caps->dc_max_qp_wr = rpcrdma_fail_limit(device_max_qp_wr, attrs->max_qp_wr);
 	caps->dc_max_cqe = attrs->max_cqe;
 	caps->dc_max_send_sge = attrs->max_send_sge;
 	caps->dc_max_sge_rd = attrs->max_sge_rd;
 	caps->dc_max_mr_pages =
-		rpcrdma_fail_mr_pages(attrs->max_fast_reg_page_list_len);
+		rpcrdma_fail_limit(device_max_mr_pages,
+				   attrs->max_fast_reg_page_list_len);
 	caps->dc_max_mr = attrs->max_mr;
 	caps->dc_max_init_rd_atom = attrs->max_qp_init_rd_atom;
 	caps->dc_max_rd_atom = attrs->max_qp_rd_atom;
@@ -112,7 +113,7 @@ void rpcrdma_device_query(struct ib_device *device, u32 port,
 	caps->dc_unsignaled_max = U32_MAX;
 	caps->dc_probe_reads = caps->dc_iwarp;
 	if (device->ops.driver_id == RDMA_DRIVER_SIW) {
-		caps->dc_probe_reads = rpcrdma_fail_probe_reads();
+		caps->dc_probe_reads = rpcrdma_fails(device_probe_reads);
 		caps->dc_settle = RPCRDMA_SIW_SETTLE_MSECS;
 		caps->dc_signal_max = RPCRDMA_SIW_SIGNAL_MAX;
 		caps->dc_unsignaled_max = RPCRDMA_SIW_UNSIGNALED_MAX;

@@ -1,34 +1,38 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Fault injection: variables (knobs) by which tests make the module fail, and their files in
- * debugfs. Without CONFIG_FAULT_INJECTION, Kbuild does not build this file. Knobs take effect in
- * other files, which call the functions of fail.h.
+ * Fault injection: the faults and limits of fail.h, and their files in debugfs. Without
+ * CONFIG_FAULT_INJECTION, Kbuild does not build this file. Faults and limits take effect in other
+ * files.
  */
 #include <linux/debugfs.h>
-#include <linux/delay.h>
 #include <linux/jhash.h>
 #include <linux/mm.h>
-#include <linux/mutex.h>
 #include <linux/seq_file.h>
 #include <rpcrdma/fail.h>
-#include <rpcrdma/wire.h>
 
 struct rpcrdma_fail rpcrdma_fail = {
-	.fa_reads	= RPCRDMA_MAX_CHUNKS - 1,
-	.fa_writes	= RPCRDMA_MAX_CHUNKS,
-	.fa_segs	= RPCRDMA_MAX_SEGS,
-	.fa_code	= RPCRDMA2_ERR_SYSTEM,
+	.fa_device_probe_reads	= FAULT_ATTR_INITIALIZER,
+	.fa_server_fail		= FAULT_ATTR_INITIALIZER,
+	.fa_server_keep		= FAULT_ATTR_INITIALIZER,
+	.fa_client_fail_inv	= FAULT_ATTR_INITIALIZER,
+	.fa_client_lose_fence	= FAULT_ATTR_INITIALIZER,
+	.fa_client_hold_fence	= FAULT_ATTR_INITIALIZER,
+	.fa_device_max_mr_pages	= U32_MAX,
+	.fa_device_max_qp_wr	= U32_MAX,
+	.fa_server_max_reads	= U32_MAX,
+	.fa_server_max_writes	= U32_MAX,
+	.fa_server_max_segs	= U32_MAX,
+	.fa_server_fail_code	= U32_MAX,
+	.fa_client_shrink_write	= U32_MAX,
+	.fa_client_shrink_reply	= U32_MAX,
 };
 
-#define RPCRDMA_FAIL_KEEP_MAX	256u
-
 /* Pages to which rpcrdma_fail_keep() has taken references, and hashes of their contents at that
- * time
+ * time. A hash is written before its page.
  */
-static DEFINE_MUTEX(rpcrdma_fail_kept_lock);
-static struct page *rpcrdma_fail_kept[RPCRDMA_FAIL_KEEP_MAX];
-static u32 rpcrdma_fail_kept_hash[RPCRDMA_FAIL_KEEP_MAX];
-static u32 rpcrdma_fail_nkept;
+static struct page *rpcrdma_fail_kept[256];
+static u32 rpcrdma_fail_kept_hash[ARRAY_SIZE(rpcrdma_fail_kept)];
+static atomic_t rpcrdma_fail_nkept;
 
 static u32 rpcrdma_fail_hash(const struct page *page)
 {
@@ -40,116 +44,86 @@ static u32 rpcrdma_fail_hash(const struct page *page)
  * @data: data in the page
  *
  * The reference is dropped when a test reads the file server_kept, or when the module is
- * unloaded. Nothing happens if fa_keep references, or %RPCRDMA_FAIL_KEEP_MAX, are held already.
+ * unloaded. Nothing happens if references to as many pages as fit the table were taken since then.
  *
- * Context: process; sleeps.
+ * Context: any.
  */
 void rpcrdma_fail_keep(const void *data)
 {
+	u32 i = atomic_inc_return(&rpcrdma_fail_nkept) - 1;
 	struct page *page = virt_to_page(data);
-	u32 i;
 
-	mutex_lock(&rpcrdma_fail_kept_lock);
-	i = rpcrdma_fail_nkept;
-	if (i < min(READ_ONCE(rpcrdma_fail.fa_keep), RPCRDMA_FAIL_KEEP_MAX)) {
-		get_page(page);
-		rpcrdma_fail_kept[i] = page;
-		rpcrdma_fail_kept_hash[i] = rpcrdma_fail_hash(page);
-		rpcrdma_fail_nkept++;
-	}
-	mutex_unlock(&rpcrdma_fail_kept_lock);
+	if (i >= ARRAY_SIZE(rpcrdma_fail_kept))
+		return;
+	get_page(page);
+	rpcrdma_fail_kept_hash[i] = rpcrdma_fail_hash(page);
+	/* Pairs with rpcrdma_fail_release_kept() */
+	smp_store_release(&rpcrdma_fail_kept[i], page);
 }
 
-/* Clears fa_keep, so that rpcrdma_fail_keep() takes no further references. Drops those that it has
- * taken, and sets *@kept to their number. Returns how many of the pages have changed since the
- * references were taken.
+/* Drops the references, and sets *@kept to their number. Returns how many of the pages have changed
+ * since the references were taken.
  */
 static u32 rpcrdma_fail_release_kept(u32 *kept)
 {
 	u32 i, changed = 0;
+	struct page *page;
 
-	mutex_lock(&rpcrdma_fail_kept_lock);
-	rpcrdma_fail.fa_keep = 0;
-	for (i = 0; i < rpcrdma_fail_nkept; i++) {
-		changed += rpcrdma_fail_hash(rpcrdma_fail_kept[i]) !=
-			   rpcrdma_fail_kept_hash[i];
-		put_page(rpcrdma_fail_kept[i]);
+	*kept = 0;
+	for (i = 0; i < ARRAY_SIZE(rpcrdma_fail_kept); i++) {
+		page = xchg(&rpcrdma_fail_kept[i], NULL);
+		if (!page)
+			continue;
+		changed += rpcrdma_fail_hash(page) != rpcrdma_fail_kept_hash[i];
+		put_page(page);
+		++*kept;
 	}
-	*kept = rpcrdma_fail_nkept;
-	rpcrdma_fail_nkept = 0;
-	mutex_unlock(&rpcrdma_fail_kept_lock);
 	return changed;
 }
 
-/* Reading the file server_kept releases the pages. */
+/* Reading the file server_kept ends the fault server_keep, and releases the pages. */
 static int rpcrdma_fail_kept_show(struct seq_file *seq, void *unused)
 {
-	u32 kept, changed = rpcrdma_fail_release_kept(&kept);
+	u32 kept, changed;
 
+	rpcrdma_fail.fa_server_keep.probability = 0;
+	changed = rpcrdma_fail_release_kept(&kept);
+	atomic_set(&rpcrdma_fail_nkept, 0);
 	seq_printf(seq, "kept %u\nchanged %u\n", kept, changed);
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(rpcrdma_fail_kept);
 
-/* Knobs that lower the limits of a device, or let siw probe like other devices */
-static void rpcrdma_fail_device_files(struct dentry *dir)
-{
-	struct rpcrdma_fail *fail = &rpcrdma_fail;
-
-	debugfs_create_u32("device_max_mr_pages", 0600, dir,
-			   &fail->fa_mr_pages);
-	debugfs_create_u32("device_max_qp_wr", 0600, dir, &fail->fa_qp_wr);
-	debugfs_create_bool("device_probe_reads", 0600, dir,
-			    &fail->fa_probe_reads);
-}
-
-/* Knobs that limit the room that the client provides for a result or a Reply; or make a local
- * invalidation fail, lose its completion, or start late
- */
-static void rpcrdma_fail_client_files(struct dentry *dir)
-{
-	struct rpcrdma_fail *fail = &rpcrdma_fail;
-
-	debugfs_create_u32("client_shrink_write", 0600, dir,
-			   &fail->fa_write_len);
-	debugfs_create_u32("client_shrink_reply", 0600, dir,
-			   &fail->fa_reply_len);
-	debugfs_create_atomic_t("client_fail_inv", 0600, dir, &fail->fa_inv);
-	debugfs_create_atomic_t("client_lose_fence", 0600, dir,
-				&fail->fa_fence);
-	debugfs_create_bool("client_hold_fence", 0600, dir,
-			    &fail->fa_hold_fence);
-}
-
-/* Knobs that make the server accept fewer chunks or segments, answer with errors, or hold
- * references to pages of Calls
- */
-static void rpcrdma_fail_server_files(struct dentry *dir)
-{
-	struct rpcrdma_fail *fail = &rpcrdma_fail;
-
-	debugfs_create_u32("server_max_reads", 0600, dir, &fail->fa_reads);
-	debugfs_create_u32("server_max_writes", 0600, dir, &fail->fa_writes);
-	debugfs_create_u32("server_max_segs", 0600, dir, &fail->fa_segs);
-	debugfs_create_atomic_t("server_fail_system", 0600, dir,
-				&fail->fa_calls);
-	debugfs_create_u32("server_fail_code", 0600, dir, &fail->fa_code);
-	debugfs_create_u32("server_keep", 0600, dir, &fail->fa_keep);
-	debugfs_create_file("server_kept", 0400, dir, NULL,
-			    &rpcrdma_fail_kept_fops);
-}
+#define rpcrdma_fail_create_fault(dir, name)	\
+	fault_create_debugfs_attr(#name, dir, &rpcrdma_fail.fa_##name)
+#define rpcrdma_fail_create_limit(dir, name)	\
+	debugfs_create_u32(#name, 0600, dir, &rpcrdma_fail.fa_##name)
 
 /**
- * rpcrdma_fail_create_files - create a file for each knob, and the file server_kept
+ * rpcrdma_fail_create_files - create a directory for each fault, a file for each limit, and the
+ *	file server_kept
  * @dir: directory of the module in debugfs; the files are removed with it
  *
  * Context: module load.
  */
 void rpcrdma_fail_create_files(struct dentry *dir)
 {
-	rpcrdma_fail_device_files(dir);
-	rpcrdma_fail_server_files(dir);
-	rpcrdma_fail_client_files(dir);
+	rpcrdma_fail_create_fault(dir, device_probe_reads);
+	rpcrdma_fail_create_fault(dir, server_fail);
+	rpcrdma_fail_create_fault(dir, server_keep);
+	rpcrdma_fail_create_fault(dir, client_fail_inv);
+	rpcrdma_fail_create_fault(dir, client_lose_fence);
+	rpcrdma_fail_create_fault(dir, client_hold_fence);
+	rpcrdma_fail_create_limit(dir, device_max_mr_pages);
+	rpcrdma_fail_create_limit(dir, device_max_qp_wr);
+	rpcrdma_fail_create_limit(dir, server_max_reads);
+	rpcrdma_fail_create_limit(dir, server_max_writes);
+	rpcrdma_fail_create_limit(dir, server_max_segs);
+	rpcrdma_fail_create_limit(dir, server_fail_code);
+	rpcrdma_fail_create_limit(dir, client_shrink_write);
+	rpcrdma_fail_create_limit(dir, client_shrink_reply);
+	debugfs_create_file("server_kept", 0400, dir, NULL,
+			    &rpcrdma_fail_kept_fops);
 }
 
 /**
@@ -164,15 +138,4 @@ void rpcrdma_fail_remove_files(void)
 	u32 kept;
 
 	rpcrdma_fail_release_kept(&kept);
-}
-
-/**
- * rpcrdma_fail_wait - wait until fa_hold_fence is cleared
- *
- * Context: process; sleeps.
- */
-void rpcrdma_fail_wait(void)
-{
-	while (READ_ONCE(rpcrdma_fail.fa_hold_fence))
-		msleep(20);
 }

@@ -112,7 +112,7 @@ pair_up() {
 	provider_up
 	module_load
 	# Let siw probe like an adapter. Many cases measure how soon an end notices that the other one is dead.
-	tune Y $DEBUG/device_probe_reads
+	fault device_probe_reads -1
 	highest "${1:-1}"
 	if [ "$ROLE" = server ]; then
 		server_up
@@ -379,12 +379,29 @@ traced() {
 	done
 }
 
+# fault <name> <times> [<number>]: let the module fail so many times, in the way that this directory of
+# net/verbs/fail.c stands for; -1: always, 0: not any more. The first failure is the one with this number,
+# counted from 1. No effect on kernels without CONFIG_FAULT_INJECTION.
+fault() {
+	local dir=$DEBUG/$1
+	[ -d "$dir" ] || return 0
+	echo 0 >"$dir/verbose"
+	echo 0 >"$dir/probability"
+	echo "$2" >"$dir/times"
+	echo "${3:-0}" >"$dir/space"
+	echo 100 >"$dir/probability"
+}
+
+# The value of a limit of net/verbs/fail.c that has no effect
+# shellcheck disable=SC2034
+UNLIMITED=4294967295
+
 # knobs: a case calls this first if it uses the debugfs files of net/verbs/fail.c, which inject
 # faults ("knobs"). All kernels that are built for the tests have them; Debian's own kernels have
 # not.
 knobs() {
 	[[ $KERNEL != debian* ]] || skip "no CONFIG_FAULT_INJECTION"
-	[ -e /sys/kernel/debug/rpcrdma/server_fail_system ] || die "the module has no knobs, though the kernel should"
+	[ -d /sys/kernel/debug/rpcrdma/server_fail ] || die "the module has no knobs, though the kernel should"
 }
 
 # --- many requests, few credits -------------------------------------------------

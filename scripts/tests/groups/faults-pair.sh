@@ -470,8 +470,8 @@ all_go() {
 
 late_completions_end() {
 	starve_off
-	echo 0 >$DEBUG/device_max_qp_wr
-	echo 0 >$DEBUG/device_max_mr_pages
+	echo $UNLIMITED >$DEBUG/device_max_qp_wr
+	echo $UNLIMITED >$DEBUG/device_max_mr_pages
 	echo 10 >/sys/module/rpcrdma/parameters/keepalive_time
 	echo 1 >/sys/module/rpcrdma/parameters/rdma_rtx
 	netem || true
@@ -506,8 +506,8 @@ case_late-completions() {
 	credited 16
 	all_go 32768 7
 	umount $MNT
-	echo 0 >$DEBUG/device_max_qp_wr
-	echo 0 >$DEBUG/device_max_mr_pages
+	echo $UNLIMITED >$DEBUG/device_max_qp_wr
+	echo $UNLIMITED >$DEBUG/device_max_mr_pages
 	# If no memory can be allocated for more buffers, a connection has two Sends.
 	ice_mount vers=3,nolock
 	starve 100 '^xprt_rdma_send_get_gfp$'

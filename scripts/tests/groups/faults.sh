@@ -674,7 +674,7 @@ blocks_are_held() {
 	nfs_mount 3 noacl
 	touch $MNT/short
 	lost=$(counter server_disconnects)
-	echo 200 >$DEBUG/server_keep
+	fault server_keep 200
 	short 100 '^rpcrdma_recv_renew$' svc_rdma_reply_err direct_io /dev/zero $MNT/short oflag
 	[ "$(counter server_disconnects)" -gt "$lost" ] || die "a Reply that cannot be sent leaves its connection up"
 	grep '^changed 0$' $DEBUG/server_kept || die "what was kept has changed"
@@ -765,8 +765,8 @@ case_slow-v4() {
 	mount --bind /ice $EXPORT/ice
 	exportfs -o rw,no_root_squash,insecure,fsid=8,no_subtree_check "*:$EXPORT/ice"
 	# On siw, the probes are normally such that the client does not notice if the server is dead. Then it does not wait.
-	trap 'fsfreeze -u /ice; tune N $DEBUG/device_probe_reads' EXIT
-	tune Y $DEBUG/device_probe_reads
+	trap 'fsfreeze -u /ice; fault device_probe_reads 0' EXIT
+	fault device_probe_reads -1
 	ice_mount vers=4.2,hard,timeo=10
 	dd if=/dev/zero of=$MNT/slow bs=4k count=1 oflag=direct 2>/dev/null
 	connects=$(counter client_connects)
@@ -776,7 +776,7 @@ case_slow-v4() {
 	until_true 30 threads_stuck 1 || die "nfsd does not wait for the storage"
 	sleep 8
 	fsfreeze -u /ice
-	tune N $DEBUG/device_probe_reads
+	fault device_probe_reads 0
 	trap - EXIT
 	ends 30 $pid || die "the WRITE fails"
 	[ "$(counter client_connects)" = "$connects" ] || die "the connection did not stay up"

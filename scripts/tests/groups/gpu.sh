@@ -19,8 +19,8 @@ before_case() {
 	highest 2
 	echo 1 >$PARAMS/rdma_rtx
 	echo 0 >$PARAMS/rdma_rtx_gather
-	[[ $KERNEL == debian* ]] || echo 15 >$KNOBS/server_max_reads
-	[[ $KERNEL == debian* ]] || echo 16 >$KNOBS/server_max_writes
+	[[ $KERNEL == debian* ]] || echo $UNLIMITED >$KNOBS/server_max_reads
+	[[ $KERNEL == debian* ]] || echo $UNLIMITED >$KNOBS/server_max_writes
 	gpu_load || die "the module rpcrdma_gpu does not load"
 	echo 0 >$GPU/fail
 	echo N >$GPU/blind
@@ -173,10 +173,10 @@ refused() {
 	gpu write "$MNT/refused" $EXPORT/refused 65536
 	echo 0 >$KNOBS/server_max_reads
 	counted server_err_read_chunks 1 1 counted client_calls_long 0 0 gpu_fails EIO write "$MNT/refused.2" $EXPORT/refused.2 65536
-	echo 15 >$KNOBS/server_max_reads
+	echo $UNLIMITED >$KNOBS/server_max_reads
 	echo 0 >$KNOBS/server_max_writes
 	counted server_err_reply_resource 1 1 counted client_replies_long 0 0 gpu_fails EIO read "$MNT/refused" $EXPORT/refused 65536
-	echo 16 >$KNOBS/server_max_writes
+	echo $UNLIMITED >$KNOBS/server_max_writes
 	gpu_moves 65536
 	gpu_rests
 }

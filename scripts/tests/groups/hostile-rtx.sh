@@ -36,8 +36,8 @@ case_rtx-placed() {
 		# has them.
 		FIRST_XID=$((n << 20)) counted server_calls_placed 20 $ANY counted receives_renewed 0 0 \
 			hostile rtx rtx-placed
-		[ -e $DEBUG/server_keep ] || continue
-		echo 250 >$DEBUG/server_keep
+		[ -d $DEBUG/server_keep ] || continue
+		fault server_keep 250
 		FIRST_XID=$((n << 24)) counted receives_renewed 250 250 hostile rtx rtx-placed
 		grep '^changed 0$' $DEBUG/server_kept || die "what was kept has changed"
 	done

@@ -27,7 +27,7 @@ before_case() {
 	highest 2
 	echo 1 >$PARAMS/rdma_rtx
 	echo 0 >$PARAMS/rdma_rtx_gather
-	tune 0 $KNOBS/device_max_mr_pages
+	tune $UNLIMITED $KNOBS/device_max_mr_pages
 }
 
 # p2p_begin: each case calls this first. The module is loaded only once.

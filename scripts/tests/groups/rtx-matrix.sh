@@ -22,7 +22,7 @@ before_case() {
 	echo 262144 >$PARAMS/rdma_rtx_long_max
 	echo 65536 >$PARAMS/rdma_rtx_write_max
 	echo 128 >$SERVE/max_requests
-	tune 0 $DEBUG/device_max_qp_wr
+	tune $UNLIMITED $DEBUG/device_max_qp_wr
 	server_says 64 16 0
 }
 
@@ -175,7 +175,7 @@ case_rtx-short-queue() {
 				counted client_connects 1 1 sound 4.2 many_and_list
 		done
 	done
-	echo 0 >$DEBUG/device_max_qp_wr
+	echo $UNLIMITED >$DEBUG/device_max_qp_wr
 }
 many_and_list() {
 	many

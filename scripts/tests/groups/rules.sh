@@ -119,7 +119,7 @@ moves_whole() {
 
 RTX=/sys/module/rpcrdma/parameters/rdma_rtx
 small_regions_end() {
-	echo 0 >$DEBUG/device_max_mr_pages
+	echo $UNLIMITED >$DEBUG/device_max_mr_pages
 	echo 1 >$RTX
 	highest 1
 }
@@ -186,14 +186,14 @@ fails_to_invalidate() {
 	local before
 	before=$(xprt_field 3)
 	trace_begin
-	echo "$2" >$DEBUG/client_lose_fence
-	echo "$1" >$DEBUG/client_fail_inv
+	fault client_lose_fence $(($2 > 0)) "$2"
+	fault client_fail_inv 1 "$1"
 	dd bs=32768 count=1 "${@:3}" 2>/dev/null &
 	until_true 60 gone $! || die "an RPC does not end"
 	wait $! || die "an RPC has failed"
-	[ "$(<$DEBUG/client_fail_inv)" = 0 ] || die "there were not so many invalidations"
+	[ "$(<$DEBUG/client_fail_inv/times)" = 0 ] || die "there were not so many invalidations"
 	# siw itself may have lost the completion.
-	[ "$PROVIDER" = siw ] || [ "$(<$DEBUG/client_lose_fence)" = 0 ] || die "no completion was lost"
+	[ "$PROVIDER" = siw ] || [ "$(<$DEBUG/client_lose_fence/times)" = 0 ] || die "no completion was lost"
 	# With rxe, the event xprt_rdma_mr_err does not occur, because rxe reports only that all
 	# work requests were flushed.
 	[ "$PROVIDER" = rxe ] || traced xprt_rdma_mr_err
@@ -204,9 +204,9 @@ fails_to_invalidate() {
 }
 
 failed_invalidation_end() {
-	echo 0 >$DEBUG/client_fail_inv
-	echo 0 >$DEBUG/client_lose_fence
-	echo 0 >$DEBUG/device_max_mr_pages
+	fault client_fail_inv 0
+	fault client_lose_fence 0
+	echo $UNLIMITED >$DEBUG/device_max_mr_pages
 	echo Y >/sys/module/rpcrdma/parameters/remote_invalidation
 	echo 1 >/sys/module/rpcrdma/parameters/rdma_rtx
 	highest 1
@@ -237,11 +237,11 @@ case_failed-invalidation() {
 		rm $MNT/invalidated $MNT/written
 		nfs_umount
 	done <<-END
-	1 0 1 0
+	1 $UNLIMITED 1 0
 	1 1 1 0
 	1 1 5 0
 	1 1 5 1
-	2 0 1 0
+	2 $UNLIMITED 1 0
 	2 1 5 0
 	2 1 5 1
 	END
@@ -366,8 +366,8 @@ case_silent-fence() {
 }
 
 short_queue_end() {
-	echo 0 >$DEBUG/device_max_qp_wr
-	echo 0 >$DEBUG/device_max_mr_pages
+	echo $UNLIMITED >$DEBUG/device_max_qp_wr
+	echo $UNLIMITED >$DEBUG/device_max_mr_pages
 }
 
 # Send queues and Receive queues have 128 entries. A WRITE of eight regions takes 17 entries of the client's Send queue,

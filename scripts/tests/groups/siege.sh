@@ -96,10 +96,10 @@ read_requests() {
 	tcpdump -r /tmp/reads.pcap 2>/dev/null | wc -l
 }
 
-# idle_probed <Y|N>: mount with READs as probes or without, and let the keepalive probe
+# idle_probed <-1|0>: mount with READs as probes or without, and let the keepalive probe
 idle_probed() {
 	local before
-	echo "$1" >$DEBUG/device_probe_reads
+	fault device_probe_reads "$1"
 	nfs_mount 3
 	before=$(counter keepalive_probes)
 	nap 4
@@ -129,7 +129,7 @@ slow_probe() {
 
 slow_probe_end() {
 	tc qdisc del dev lo root 2>/dev/null || true
-	echo N >$DEBUG/device_probe_reads
+	fault device_probe_reads 0
 	echo 10 >/sys/module/rpcrdma/parameters/keepalive_time
 	echo "$WMEM" >/proc/sys/net/ipv4/tcp_wmem
 	rpc.nfsd 4
@@ -147,9 +147,9 @@ case_slow-probe() {
 	echo 1 >/sys/module/rpcrdma/parameters/keepalive_time
 	# Let the data wait in siw, and not in TCP: on lo, the probe would then wait behind them.
 	echo 4096 65536 131072 >/proc/sys/net/ipv4/tcp_wmem
-	n=$(read_requests idle_probed Y)
+	n=$(read_requests idle_probed -1)
 	((n)) || die "no Reads are seen where they must be: this tells nothing"
-	n=$(read_requests idle_probed N)
+	n=$(read_requests idle_probed 0)
 	((!n)) || die "$n probes are RDMA Reads"
 	slow_probe
 	rm $EXPORT/slow

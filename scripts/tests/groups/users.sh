@@ -329,9 +329,9 @@ case_round-trip() {
 	until_true 30 nobody_shown || die "of former mounts: $(ls $DEBUG/client)"
 	modprobe -q sch_netem || true
 	tc qdisc add dev lo root netem delay 10ms limit 100000 || skip "this kernel has no netem"
-	trap 'tc qdisc del dev lo root 2>/dev/null; tune N $DEBUG/device_probe_reads
+	trap 'tc qdisc del dev lo root 2>/dev/null; fault device_probe_reads 0
 		echo 10 >/sys/module/rpcrdma/parameters/keepalive_time' EXIT
-	tune Y $DEBUG/device_probe_reads
+	fault device_probe_reads -1
 	highest 2
 	echo 1 >/sys/module/rpcrdma/parameters/keepalive_time
 	nfs_mount 3

@@ -17,14 +17,12 @@ SERVE=/proc/sys/sunrpc/svc_rdma
 
 # Set the knobs of net/verbs/fail.c (fault injection) that this group uses to their defaults.
 knobs_rest() {
-	echo 15 >$KNOBS/server_max_reads
-	echo 16 >$KNOBS/server_max_writes
-	echo 64 >$KNOBS/server_max_segs
-	echo 0 >$KNOBS/server_fail_system
-	echo 9 >$KNOBS/server_fail_code
+	local limit
+	for limit in server_max_{reads,writes,segs} server_fail_code client_shrink_{write,reply}; do
+		echo $UNLIMITED >$KNOBS/$limit
+	done
+	fault server_fail 0
 	cat $KNOBS/server_kept >/dev/null
-	echo 0 >$KNOBS/client_shrink_write
-	echo 0 >$KNOBS/client_shrink_reply
 }
 
 # Reset the settings that an earlier case may have changed. The round-trip extension is off, because this group tests
@@ -197,7 +195,7 @@ no_blocks() {
 kept_calls() {
 	local said
 	touch "$MNT/by"
-	echo "$1" >$KNOBS/server_keep
+	fault server_keep "$1"
 	counted receives_renewed "$1" "$1" by_size 8192 $(($1 * 2))
 	said=$(<$KNOBS/server_kept)
 	[ "$said" = "kept $1"$'\n'"changed 0" ] || die "of pages that were kept: $said"
@@ -372,17 +370,18 @@ healing() {
 # refused_read <code>: make a READ with a Write chunk, to which the server answers with this RDMA
 # error. Print the result of the system call. No other Call is sent meanwhile.
 refused_read() {
-	python3 -I -S - $KNOBS "$1" "$MNT/by" $EXPORT/by <<-'EOF'
+	echo "$1" >$KNOBS/server_fail_code
+	fault server_fail 0
+	python3 -I -S - $KNOBS/server_fail/times "$MNT/by" $EXPORT/by <<-'EOF'
 		import errno, mmap, os, sys
 
-		knobs, code, path, original = sys.argv[1:]
+		times, path, original = sys.argv[1:]
 		with open(original, "rb") as f:
 		    data = f.read()
 		buffer = mmap.mmap(-1, len(data))
 		fd = os.open(path, os.O_RDONLY | os.O_DIRECT)
-		for knob, value in (("server_fail_code", code), ("server_fail_system", "1")):
-		    with open(f"{knobs}/{knob}", "w") as f:
-		        f.write(value)
+		with open(times, "w") as f:
+		    f.write("1")
 		try:
 		    count = os.preadv(fd, [buffer], 0)
 		    print("all" if count == len(data) and buffer[:] == data else f"{count} bytes, or wrong ones")
@@ -484,7 +483,7 @@ heal_anew() {
 	"$@" &
 	pid=$!
 	until_true 60 eval "[ \$(counter $error) -gt $before ]" || die "no error"
-	echo 0 >"$KNOBS/$knob"
+	echo $UNLIMITED >"$KNOBS/$knob"
 	ends 120 $pid || die "the application has seen it"
 }
 
@@ -511,7 +510,7 @@ dd_fails() {
 no_cure() {
 	touch "$MNT/by"
 	echo 3 >/proc/sys/vm/drop_caches
-	echo 1 >$KNOBS/server_fail_system
+	fault server_fail 1
 	counted server_err_system 1 1 counted client_resends 0 0 counted client_bad_replies 1 1 stat_fails
 	stat "$MNT/by"
 	# The server accepts no Write chunk, and no segment in any other chunk. So there is no form in which a WRITE or a
@@ -521,8 +520,8 @@ no_cure() {
 	echo 0 >$KNOBS/server_max_segs
 	counted client_bad_replies 1 99 dd_fails if=/dev/zero of="$MNT/by" oflag=direct
 	counted client_bad_replies 1 99 dd_fails if="$MNT/unread" of=/dev/null iflag=direct
-	echo 16 >$KNOBS/server_max_writes
-	echo 64 >$KNOBS/server_max_segs
+	echo $UNLIMITED >$KNOBS/server_max_writes
+	echo $UNLIMITED >$KNOBS/server_max_segs
 	by_size 32768 1
 }
 

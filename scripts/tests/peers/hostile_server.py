@@ -25,8 +25,8 @@ import time
 import traceback
 
 import events
-from peer import (AUTH_ROOT, DONE, ERR_CHUNK, ERR_VERS, MSG, MSGP, NOMSG, READ, READ_CHUNKS, WRITE,
-                  Failure, Reader, Segment, error, fill, header, only_own_memory, private, put,
+from peer import (AUTH_ROOT, DONE, ERR_CHUNK, ERR_VERS, MSG, MSGP, NOMSG, READ, READ_CHUNKS, UNLIMITED, WRITE,
+                  Failure, Reader, Segment, error, fault, fill, header, only_own_memory, private, put,
                   rpc_call, rpc_reply, want, words)
 from proxy import (DATA, EXPORT, HONEST, INLINE, MNT, NFS, OTHER_EVENTS, READ3, READDIR, READDIRPLUS, SHARED, SMALL,
                    V41, WRITE3, Server, do_honest, do_list, do_read, do_stat, do_symlink, do_write, transport_infos, transports)
@@ -632,7 +632,6 @@ def killed_twice(s):
     s.kept()
 
 
-HOLD_FENCE = "/sys/kernel/debug/rpcrdma/client_hold_fence"
 CWND_WAIT = 1 << 10
 
 
@@ -655,14 +654,14 @@ def killed_last(s):
     want(call.reply, "READDIR offers no Reply chunk")
     op = s.user(do_stat, MNT + "/file")
     want(s.verbs.until(waits_for_credit), "nobody waits for a credit")
-    put(HOLD_FENCE, "Y")
+    fault("client_hold_fence", -1)
     try:
         process.send_signal(signal.SIGKILL)
         want(s.verbs.until(lambda: owed() == 1), f"{owed()} credits are owed, not 1")
         call.conn.send(header(call.xid, NOMSG, reply=call.reply))
         s.counts("client_late_replies", 1)
     finally:
-        put(HOLD_FENCE, "N")
+        fault("client_hold_fence", 0)
     want(s.serve(lambda: process.poll() is not None), "ls cannot be killed")
     want(s.serve(op.ready, 60), "who waited for a credit is never woken")
     want(op.get() == len(DATA), f"GETATTR returns {op.get()}")
@@ -726,8 +725,8 @@ def short_of_room(s, options):
     try:
         s.mount(options + ",wsize=32768")
     finally:
-        put(QUEUE, 0)
-        put(REGION, 0)
+        put(QUEUE, UNLIMITED)
+        put(REGION, UNLIMITED)
 
 
 def waits():
@@ -1383,7 +1382,7 @@ def no_regions(s):
     try:
         s.mount(V41 + ",wsize=32768")
     finally:
-        put(REGION, 0)
+        put(REGION, UNLIMITED)
     with starving("^xprt_rdma_frwr_map$"):
         op = s.user(do_write, DATA, "no_regions", True)
         first = s.next(lambda call: call.reads)

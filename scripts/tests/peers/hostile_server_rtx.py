@@ -17,10 +17,10 @@ import time
 import hostile_server
 import hostile_server_v2
 import rtx
-from hostile_server import HOLD_FENCE, callback_null, kill, main, owed
+from hostile_server import callback_null, kill, main, owed
 from hostile_server_v2 import Server2, begins, connprop, error2, fewest, prefix, prop, upwards
 from peer import (BAD_XDR, BRS, ERROR, INVAL_HTYPE, MSG, NOMSG, RBSIZ, READ_CHUNKS, REPLY_RESOURCE, SEGMENTS, SILENCE,
-                  SYSTEM, WRITE_CHUNKS, Failure, fill, header, put, rpc_reply, storm, want, words)
+                  SYSTEM, WRITE_CHUNKS, Failure, fault, fill, header, put, rpc_reply, storm, want, words)
 from proxy import (DATA, EXPORT, MNT, PLAIN, READ3, READDIR, READDIRPLUS, V42, WRITE3, Call, do_list, do_setxattr,
                    do_stat, do_symlink, do_write, transports)
 from rtx import (COUNT, CREDIT, DATA as DATA_AT, FLAGS, HERE, LEAST, NEXT_LENGTH, NOTHING, NUMBER, OFFSET, RESULTS,
@@ -1116,7 +1116,7 @@ def fenced(s):
         want(call.reply and not isinstance(call, CallX), "there are Receives to spare for everybody")
         count = len(others)
         want(s.verbs.until(lambda n=count: owed() == n), f"{owed()} credits are owed, not {count}")
-        put(HOLD_FENCE, "Y")
+        fault("client_hold_fence", -1)
         try:
             process.send_signal(signal.SIGKILL)
             want(s.verbs.until(lambda n=count: owed() == n + 1), f"{owed()} credits are owed, not {count + 1}")
@@ -1129,7 +1129,7 @@ def fenced(s):
                 other.grouped(part_of(other), 200, 200)
             want(s.verbs.until(lambda: owed() <= 1), f"{owed()} credits are owed")
         finally:
-            put(HOLD_FENCE, "N")
+            fault("client_hold_fence", 0)
         want(s.serve(lambda p=process: p.poll() is not None), "ls cannot be killed")
         # If the group was no valid Reply, the credit may still be owed. Then send a valid Reply.
         s.log(f"form {form}: {owed()} credits are owed")

@@ -21,8 +21,8 @@ from hostile_calls import leave
 from hostile_client import (PUTROOTFH, Session, answer_of, compound, delegation, fresh_names, op_lookup, op_read,
                             read_args, readdir_args, recall, write_args)
 from peer import (AREA, AUTH_ROOT, BAD_XDR, BRS, CONNPROP, ERROR, INVAL_HTYPE, MSG, NOMSG, RBSIZ, READ_CHUNKS,
-                  REPLY_RESOURCE, SEGMENTS, SYSTEM, VERS, WRITE_CHUNKS, WRITE_RESOURCE, Message, Reader,
-                  counters, header, opaque, private, put, rpc_call, rpc_reply, slow, want, words)
+                  REPLY_RESOURCE, SEGMENTS, SYSTEM, UNLIMITED, VERS, WRITE_CHUNKS, WRITE_RESOURCE, Message, Reader,
+                  counters, fault, header, opaque, private, put, rpc_call, rpc_reply, slow, want, words)
 from rtx import RTX
 
 # Number of words that follow the error code in an error of this kind
@@ -361,12 +361,11 @@ def limits(b):
             put(KNOBS + knob, value)
             xid, answer = many(c, **lists)
             refused(answer, code, most, xid=xid)
-            put(KNOBS + knob, 16)
+            put(KNOBS + knob, UNLIMITED)
         c.works()
     finally:
-        put(KNOBS + "max_reads", 15)
-        put(KNOBS + "max_writes", 16)
-        put(KNOBS + "max_segs", 64)
+        for knob in ("max_reads", "max_writes", "max_segs"):
+            put(KNOBS + knob, UNLIMITED)
     after = counters()
     want(after["server_rdma_read_wrs"] == before["server_rdma_read_wrs"], "something is read")
     for name, count in (("read_chunks", 3), ("write_chunks", 2), ("segments", 4), ("reply_resource", 1)):
@@ -418,7 +417,7 @@ def which_chunk(b):
 def system(b):
     needs_knobs()
     c = connect(b)
-    put(KNOBS + "fail_system", 2)
+    fault("server_fail", 2)
     for _ in range(2):
         refused(c.nfs(NULL, b""), SYSTEM)
     c.works()

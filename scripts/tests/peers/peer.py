@@ -23,6 +23,7 @@ RBSIZ, BRS = 1, 2
 REQUEST, UP, RECEIVED, FINISHED, LOST = range(1, 6)
 SEND, SEND_INV, WRITE, READ = range(4)
 PARAMETERS = "/sys/module/rpcrdma/parameters/"
+UNLIMITED = 0xffffffff  # value of a limit of net/verbs/fail.c that has no effect
 PATIENCE = 20           # seconds to wait for an expected event
 SILENCE = 0.5           # seconds in which an unwanted event would occur, after the other end has received its cause
 PAGE = 4096
@@ -55,6 +56,12 @@ def put(path, value):
     """Write a setting."""
     with open(path, "w", encoding="ascii") as f:
         f.write(str(value))
+
+
+def fault(name, times):
+    """Let the module fail so many times in this way (net/verbs/fail.c); -1: always, 0: not any more."""
+    for setting, value in (("verbose", 0), ("times", times), ("probability", 100)):
+        put(f"/sys/kernel/debug/rpcrdma/{name}/{setting}", value)
 
 
 @contextlib.contextmanager
