@@ -58,7 +58,6 @@
 	X(client_bc_calls)		\
 	X(client_bc_replies)		\
 	X(client_bc_dropped)		\
-	X(client_bc_waits)		\
 	X(client_bc_chunks)		\
 	X(client_bc_overruns)		\
 	X(server_accepts)		\

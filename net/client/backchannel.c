@@ -8,19 +8,15 @@
  * A connection that sunrpc uses has %XPRT_RDMA_BC_REQUESTS more Receives than forward traffic
  * needs, whether callbacks are used or not. So the Receives for callbacks exist before the
  * client grants credits for them (rfc5666bis 8.2.2.1), and callbacks take no Receives from the
- * forward direction (rfc5666bis 8.2.1). Normally a callback is copied out of its Receive at once,
- * and the Receive is given back.
+ * forward direction (rfc5666bis 8.2.1).
  *
  * A callback slot is an xprt_rdma_req with a buffer for the callback and its Reply. While
- * callbacks are used, two callback slots always exist. Further slots are created when they
- * are first needed. There may be twice as many slots as granted credits, because a slot
- * becomes free only some time after the Reply has returned the credit. If a server needs still
- * more slots, it is taken to have exceeded its credits, and the connection is closed (G-25).
- *
- * If there is no memory for another slot, the callback stays in its Receive until a slot is
- * free. The completion handler does not wait for the slot: it has to handle the Replies that
- * come after the callback, and memory may become free only after these Replies. While callbacks
- * wait, other messages still have enough Receives, because there is one for each callback credit.
+ * callbacks are used, there are %XPRT_RDMA_BC_SLOTS of them. So no memory is allocated when a
+ * callback comes: it may become free only after messages that come later are handled. If a slot is
+ * free, the callback is copied to it at once, and its Receive is given back. Otherwise the callback
+ * stays in its Receive until a slot is free. The other messages still have enough Receives, because
+ * there is one for each callback credit. If more callbacks wait than the client has granted
+ * credits, the server has exceeded them, and the connection is closed (G-25).
  */
 #include <linux/slab.h>
 #include <linux/sunrpc/bc_xprt.h>
@@ -29,33 +25,19 @@
 #include "trace.h"
 #include "xprt_rdma.h"
 
-/* Number of slots that always exist while callbacks are used */
-#define XPRT_RDMA_BC_READY	2u
-
-/* Creates a callback slot. Its buffer has one half for the Call and one for the Reply. The
- * NFS session limits both to xprt_rdma_bc_maxpayload() bytes, which is less than a half.
- * xprt_rdma_bc_receive() refuses a Call that is longer than a half.
+/* Number of callbacks that the callback service has at one time, those that it executes included.
+ * Normally it has one thread.
  */
-static struct xprt_rdma_req *xprt_rdma_bc_make(gfp_t gfp)
-{
-	struct xprt_rdma_req *req = xprt_rdma_req_create(gfp);
-
-	if (!req)
-		return NULL;
-	req->rr_buf = kmalloc(2 * XPRT_RDMA_BC_SIZE, gfp);
-	if (req->rr_buf)
-		return req;
-	xprt_rdma_req_destroy(req);
-	return NULL;
-}
+#define XPRT_RDMA_BC_SLOTS	4u
 
 /**
  * xprt_rdma_bc_setup - begin to accept callbacks
  * @xprt: transport
  * @reqs: number of callbacks that the upper layer wants to process at once; ignored
  *
- * This creates the first callback slots. Each connection has Receives for callbacks, whether
- * this function is called or not.
+ * This creates the callback slots. Each has a buffer with one half for the Call and one for the
+ * Reply. The NFS session limits both to xprt_rdma_bc_maxpayload() bytes, which is less than a half.
+ * Each connection has Receives for callbacks, whether this function is called or not.
  *
  * Context: process; sleeps.
  * Return: 0 or %-ENOMEM.
@@ -68,10 +50,15 @@ int xprt_rdma_bc_setup(struct rpc_xprt *xprt, unsigned int reqs)
 	/* Tasks that run this loop at the same time may create more slots than are needed. That
 	 * does no harm.
 	 */
-	while (READ_ONCE(xprt->bc_alloc_count) < XPRT_RDMA_BC_READY) {
-		req = xprt_rdma_bc_make(GFP_KERNEL);
+	while (READ_ONCE(xprt->bc_alloc_count) < XPRT_RDMA_BC_SLOTS) {
+		req = xprt_rdma_req_create(GFP_KERNEL);
 		if (!req)
 			return -ENOMEM;
+		req->rr_buf = kmalloc(2 * XPRT_RDMA_BC_SIZE, GFP_KERNEL);
+		if (!req->rr_buf) {
+			xprt_rdma_req_destroy(req);
+			return -ENOMEM;
+		}
 		spin_lock(&xprt->bc_pa_lock);
 		xprt->bc_alloc_count++;
 		list_add(&req->rr_free, &xr->xr_bc_free);
@@ -124,9 +111,9 @@ unsigned int xprt_rdma_bc_num_slots(struct rpc_xprt *xprt)
  * @reqs: ignored
  *
  * The callback service may be freed after this, because no callback is queued to it any
- * more. A callback that still waits for a slot is dropped when it gets a slot. Idle slots are
+ * more. A callback that still waits for a slot is dropped when one is free. Idle slots are
  * freed. Busy slots are returned later by xprt_rdma_bc_free_rqst(), and are freed by the next call
- * of this function; the last call is that of xprt_rdma_bc_exit().
+ * of this function; the last call is that of xprt_rdma_destroy().
  *
  * Context: process.
  */
@@ -147,97 +134,14 @@ void xprt_rdma_bc_destroy(struct rpc_xprt *xprt, unsigned int reqs)
 		xprt_rdma_req_destroy(req);
 }
 
-/**
- * xprt_rdma_bc_exit - free all callback slots
- * @xr: transport that is being destroyed
- *
- * Context: process.
- */
-void xprt_rdma_bc_exit(struct xprt_rdma *xr)
+static void xprt_rdma_bc_drop(struct xprt_rdma *xr, struct rpcrdma_msg_in *msg)
 {
-	xprt_rdma_bc_destroy(&xr->xr_xprt, 0);
-}
+	struct rpcrdma_hdr hdr;
 
-static struct xprt_rdma_req *xprt_rdma_bc_create(struct xprt_rdma *xr)
-{
-	struct rpc_xprt *xprt = &xr->xr_xprt;
-	struct xprt_rdma_req *req;
-	bool room;
-
-	spin_lock(&xprt->bc_pa_lock);
-	room = xprt->bc_alloc_count < 2 * XPRT_RDMA_BC_REQUESTS;
-	if (room)
-		xprt->bc_alloc_count++;
-	spin_unlock(&xprt->bc_pa_lock);
-	if (!room)
-		return ERR_PTR(-EOVERFLOW);
-
-	req = xprt_rdma_bc_make(GFP_NOWAIT | __GFP_NOWARN);
-	if (req)
-		return req;
-	spin_lock(&xprt->bc_pa_lock);
-	xprt->bc_alloc_count--;
-	spin_unlock(&xprt->bc_pa_lock);
-	return ERR_PTR(-ENOMEM);
-}
-
-static struct xprt_rdma_req *xprt_rdma_bc_pop_locked(struct xprt_rdma *xr)
-{
-	struct xprt_rdma_req *req;
-
-	lockdep_assert_held(&xr->xr_xprt.bc_pa_lock);
-
-	req = list_first_entry_or_null(&xr->xr_bc_free, struct xprt_rdma_req,
-				       rr_free);
-	if (req)
-		list_del_init(&req->rr_free);
-	return req;
-}
-
-static struct xprt_rdma_req *xprt_rdma_bc_get(struct xprt_rdma *xr)
-{
-	struct rpc_xprt *xprt = &xr->xr_xprt;
-	struct xprt_rdma_req *req;
-
-	spin_lock(&xprt->bc_pa_lock);
-	req = xprt_rdma_bc_pop_locked(xr);
-	spin_unlock(&xprt->bc_pa_lock);
-	return req ?: xprt_rdma_bc_create(xr);
-}
-
-/* Called if there is no memory for a new slot. Returns a slot if one has just become
- * free; NULL if the message now waits on xr_bc_waiting for a slot, and no longer belongs to
- * the caller; -ESHUTDOWN if callbacks are not accepted any more; or -EOVERFLOW if too many
- * callbacks wait already.
- */
-static struct xprt_rdma_req *xprt_rdma_bc_wait(struct xprt_rdma *xr,
-					       struct rpcrdma_msg_in *msg)
-{
-	struct rpc_xprt *xprt = &xr->xr_xprt;
-	struct xprt_rdma_req *req;
-
-	spin_lock(&xprt->bc_pa_lock);
-	req = xprt_rdma_bc_pop_locked(xr);
-	if (req)
-		goto out_unlock;
-	if (!xr->xr_bc_enabled) {
-		req = ERR_PTR(-ESHUTDOWN);
-	} else if (xr->xr_bc_nwaiting == XPRT_RDMA_BC_REQUESTS) {
-		req = ERR_PTR(-EOVERFLOW);
-	} else {
-		xr->xr_bc_nwaiting++;
-		list_add_tail(&msg->mi_list, &xr->xr_bc_waiting);
-		rpcrdma_count(client_bc_waits);
-	}
-out_unlock:
-	spin_unlock(&xprt->bc_pa_lock);
-	return req;
-}
-
-static void xprt_rdma_bc_drop(const struct rpcrdma_hdr *hdr)
-{
+	/* The header was decoded before and was valid. */
+	xprt_rdma_reply_decode(xr, msg, &hdr);
 	rpcrdma_count(client_bc_dropped);
-	trace_xprt_rdma_bc_drop(hdr, 0);
+	trace_xprt_rdma_bc_drop(&hdr, 0);
 }
 
 /**
@@ -251,34 +155,30 @@ static void xprt_rdma_bc_drop(const struct rpcrdma_hdr *hdr)
  */
 void xprt_rdma_bc_reset(struct xprt_rdma *xr)
 {
-	struct rpc_xprt *xprt = &xr->xr_xprt;
 	struct rpcrdma_msg_in *msg;
-	struct rpcrdma_hdr hdr;
 
-	spin_lock(&xprt->bc_pa_lock);
-	list_for_each_entry(msg, &xr->xr_bc_waiting, mi_list) {
-		xprt_rdma_reply_decode(xr, msg, &hdr);
-		xprt_rdma_bc_drop(&hdr);
-	}
+	spin_lock(&xr->xr_xprt.bc_pa_lock);
+	list_for_each_entry(msg, &xr->xr_bc_waiting, mi_list)
+		xprt_rdma_bc_drop(xr, msg);
 	INIT_LIST_HEAD(&xr->xr_bc_waiting);
 	xr->xr_bc_nwaiting = 0;
-	spin_unlock(&xprt->bc_pa_lock);
+	spin_unlock(&xr->xr_xprt.bc_pa_lock);
 }
 
 /* Fills in the rpc_rqst of a slot. The Call is in the first half of the slot's buffer, and
  * the Reply goes to the second half.
  */
 static void xprt_rdma_bc_fill(struct xprt_rdma *xr, struct xprt_rdma_req *req,
-			      const struct rpcrdma_msg_in *msg,
-			      const struct rpcrdma_hdr *hdr)
+			      const struct rpcrdma_msg_in *msg)
 {
 	struct rpc_rqst *rqst = &req->rr_slot;
 	struct xdr_buf *rcv = &rqst->rq_rcv_buf;
 	u32 len = rpcrdma_msg_body_len(msg);
 
+	rpcrdma_msg_copy(msg, 0, req->rr_buf, len);
 	memset(rqst, 0, sizeof(*rqst));
 	rqst->rq_xprt = &xr->xr_xprt;
-	rqst->rq_xid = cpu_to_be32(hdr->hd_xid);
+	memcpy(&rqst->rq_xid, req->rr_buf, sizeof(rqst->rq_xid));
 	/* The Reply takes no credit. But sunrpc is told that the Reply already has one.
 	 * Otherwise sunrpc would make the Reply wait for a credit behind Calls, and the
 	 * server may not be able to answer those Calls before it has this Reply
@@ -289,71 +189,45 @@ static void xprt_rdma_bc_fill(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 	__set_bit(RPC_BC_PA_IN_USE, &rqst->rq_bc_pa_state);
 	xdr_buf_init(&rqst->rq_snd_buf, req->rr_buf + XPRT_RDMA_BC_SIZE,
 		     XPRT_RDMA_BC_SIZE);
-
-	rpcrdma_msg_copy(msg, 0, req->rr_buf, len);
 	xdr_buf_init(rcv, req->rr_buf, len);
 	rcv->len = len;
 	rqst->rq_private_buf.len = len;
 }
 
-static void xprt_rdma_bc_enqueue_locked(struct xprt_rdma *xr,
-					struct xprt_rdma_req *req)
+/* Gives the callbacks that have waited longest the slots that are free, and queues them for the
+ * callback service. The messages stay valid while bc_pa_lock is held, because xprt_rdma_bc_reset()
+ * takes this lock before the Receives are freed.
+ */
+static void xprt_rdma_bc_start_locked(struct xprt_rdma *xr)
 {
 	struct rpc_xprt *xprt = &xr->xr_xprt;
-	struct rpc_rqst *rqst = &req->rr_slot;
-	struct svc_serv *serv;
+	struct svc_serv *serv = xprt->bc_serv;
+	struct rpcrdma_msg_in *msg;
+	struct xprt_rdma_req *req;
 
 	lockdep_assert_held(&xprt->bc_pa_lock);
-
-	serv = xr->xr_bc_enabled ? xprt->bc_serv : NULL;
-	/* A queued Call holds a reference to the transport. If the transport is being
-	 * destroyed, xprt_get() fails, and the Call is dropped.
-	 */
-	if (serv && !xprt_get(xprt))
-		serv = NULL;
-	if (serv) {
-		lwq_enqueue(&rqst->rq_bc_list, &serv->sv_cb_list);
-		svc_pool_wake_idle_thread(&serv->sv_pools[0]);
-	} else {
-		rpcrdma_count(client_bc_dropped);
-		trace_xprt_rdma_bc_reply(rqst, -ESHUTDOWN);
-		list_add(&req->rr_free, &xr->xr_bc_free);
-	}
-}
-
-static void xprt_rdma_bc_accept(struct xprt_rdma *xr, struct xprt_rdma_req *req,
-				const struct rpcrdma_msg_in *msg,
-				const struct rpcrdma_hdr *hdr)
-{
-	rpcrdma_count(client_bc_calls);
-	trace_xprt_rdma_bc_call(hdr, 0);
-	xprt_rdma_bc_fill(xr, req, msg, hdr);
-}
-
-/* Gives the free slot @req to the callback that has waited longest. Returns false if no
- * callback waits. The message stays valid while bc_pa_lock is held, because
- * xprt_rdma_bc_reset() takes this lock before the Receives are freed.
- */
-static bool xprt_rdma_bc_resume_locked(struct xprt_rdma *xr,
-				       struct xprt_rdma_req *req)
-{
-	struct rpcrdma_msg_in *msg;
-	struct rpcrdma_hdr hdr;
-
-	lockdep_assert_held(&xr->xr_xprt.bc_pa_lock);
-
-	msg = list_first_entry_or_null(&xr->xr_bc_waiting,
+	while (!list_empty(&xr->xr_bc_waiting) &&
+	       !list_empty(&xr->xr_bc_free)) {
+		msg = list_first_entry(&xr->xr_bc_waiting,
 				       struct rpcrdma_msg_in, mi_list);
-	if (!msg)
-		return false;
-	list_del_init(&msg->mi_list);
-	xr->xr_bc_nwaiting--;
-	/* The header was decoded before and was valid. */
-	xprt_rdma_reply_decode(xr, msg, &hdr);
-	xprt_rdma_bc_accept(xr, req, msg, &hdr);
-	rpcrdma_msg_put(msg);
-	xprt_rdma_bc_enqueue_locked(xr, req);
-	return true;
+		list_del_init(&msg->mi_list);
+		xr->xr_bc_nwaiting--;
+		/* A queued Call holds a reference to the transport. If the transport is being
+		 * destroyed, xprt_get() fails.
+		 */
+		if (!xr->xr_bc_enabled || !serv || !xprt_get(xprt)) {
+			xprt_rdma_bc_drop(xr, msg);
+			rpcrdma_msg_put(msg);
+			continue;
+		}
+		req = list_first_entry(&xr->xr_bc_free, struct xprt_rdma_req,
+				       rr_free);
+		list_del_init(&req->rr_free);
+		xprt_rdma_bc_fill(xr, req, msg);
+		rpcrdma_msg_put(msg);
+		lwq_enqueue(&req->rr_slot.rq_bc_list, &serv->sv_cb_list);
+		svc_pool_wake_idle_thread(&serv->sv_pools[0]);
+	}
 }
 
 /**
@@ -364,15 +238,13 @@ static bool xprt_rdma_bc_resume_locked(struct xprt_rdma *xr,
  */
 void xprt_rdma_bc_free_rqst(struct rpc_rqst *rqst)
 {
-	struct xprt_rdma_req *req = xprt_rdma_req_from(rqst);
-	struct rpc_xprt *xprt = rqst->rq_xprt;
-	struct xprt_rdma *xr = xprt_rdma_from(xprt);
+	struct xprt_rdma *xr = xprt_rdma_from(rqst->rq_xprt);
 
-	spin_lock(&xprt->bc_pa_lock);
-	if (likely(!xprt_rdma_bc_resume_locked(xr, req)))
-		list_add(&req->rr_free, &xr->xr_bc_free);
-	spin_unlock(&xprt->bc_pa_lock);
-	xprt_put(xprt);
+	spin_lock(&xr->xr_xprt.bc_pa_lock);
+	list_add(&xprt_rdma_req_from(rqst)->rr_free, &xr->xr_bc_free);
+	xprt_rdma_bc_start_locked(xr);
+	spin_unlock(&xr->xr_xprt.bc_pa_lock);
+	xprt_put(&xr->xr_xprt);
 }
 
 /* Refuses a callback that has chunks (G-24), is longer than the part of the slot's buffer for a
@@ -390,6 +262,8 @@ static void xprt_rdma_bc_refuse(struct xprt_rdma *xr,
 		.er_code = RPCRDMA2_ERR_SYSTEM,
 	};
 
+	rpcrdma_count(client_bc_chunks);
+	trace_xprt_rdma_bc_refuse(hdr, 0);
 	xprt_rdma_reply_refuse(xr, hdr, &too_large);
 }
 
@@ -405,42 +279,37 @@ static void xprt_rdma_bc_refuse(struct xprt_rdma *xr,
 void xprt_rdma_bc_receive(struct xprt_rdma *xr, struct rpcrdma_msg_in *msg,
 			  const struct rpcrdma_hdr *hdr)
 {
-	struct xprt_rdma_req *req;
+	struct rpc_xprt *xprt = &xr->xr_xprt;
+	bool room;
 
-	if (!READ_ONCE(xr->xr_bc_enabled))
-		goto out_drop;
+	if (!READ_ONCE(xr->xr_bc_enabled)) {
+		xprt_rdma_bc_drop(xr, msg);
+		goto out_put;
+	}
 	if (!rpcrdma_lists_empty(&hdr->hd_lists) ||
 	    hdr->hd_rpc_xid != hdr->hd_xid ||
 	    rpcrdma_msg_body_len(msg) > XPRT_RDMA_BC_SIZE) {
-		rpcrdma_count(client_bc_chunks);
-		trace_xprt_rdma_bc_refuse(hdr, 0);
 		xprt_rdma_bc_refuse(xr, hdr);
 		goto out_put;
 	}
 
-	req = xprt_rdma_bc_get(xr);
-	if (req == ERR_PTR(-ENOMEM))
-		req = xprt_rdma_bc_wait(xr, msg);
-	if (!req)
-		return;
-	if (req == ERR_PTR(-EOVERFLOW)) {
-		rpcrdma_count(client_bc_overruns);
-		trace_xprt_rdma_bc_overrun(xr, hdr->hd_credit);
-		/* The server can send its callbacks again on the next connection. */
-		rpcrdma_conn_fail(&xr->xr_conn, -EOVERFLOW);
-		goto out_put;
+	rpcrdma_count(client_bc_calls);
+	trace_xprt_rdma_bc_call(hdr, 0);
+	spin_lock(&xprt->bc_pa_lock);
+	room = xr->xr_bc_nwaiting < XPRT_RDMA_BC_REQUESTS;
+	if (room) {
+		list_add_tail(&msg->mi_list, &xr->xr_bc_waiting);
+		xr->xr_bc_nwaiting++;
+		xprt_rdma_bc_start_locked(xr);
 	}
-	if (IS_ERR(req))
-		goto out_drop;
-	xprt_rdma_bc_accept(xr, req, msg, hdr);
-	rpcrdma_msg_put(msg);
-	spin_lock(&xr->xr_xprt.bc_pa_lock);
-	xprt_rdma_bc_enqueue_locked(xr, req);
-	spin_unlock(&xr->xr_xprt.bc_pa_lock);
-	return;
+	spin_unlock(&xprt->bc_pa_lock);
+	if (room)
+		return;
+	rpcrdma_count(client_bc_overruns);
+	trace_xprt_rdma_bc_overrun(xr, hdr->hd_credit);
+	/* The server can send its callbacks again on the next connection. */
+	rpcrdma_conn_fail(&xr->xr_conn, -EOVERFLOW);
 
-out_drop:
-	xprt_rdma_bc_drop(hdr);
 out_put:
 	rpcrdma_msg_put(msg);
 }

@@ -176,7 +176,7 @@ static void xprt_rdma_destroy(struct rpc_xprt *xprt)
 	xprt_rdma_debugfs_destroy(xr);
 	xprt_rdma_credit_exit(xr);
 	xprt_rdma_connect_exit(xr);
-	xprt_rdma_bc_exit(xr);
+	xprt_rdma_bc_destroy(xprt, 0);
 	xprt_rdma_free(xr);
 }
 

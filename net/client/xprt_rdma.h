@@ -882,25 +882,19 @@ void xprt_rdma_debugfs_create(struct xprt_rdma *xr);
 void xprt_rdma_debugfs_destroy(struct xprt_rdma *xr);
 
 /* client/backchannel.c */
+int xprt_rdma_bc_send_reply(struct rpc_rqst *rqst);
 #ifdef CONFIG_SUNRPC_BACKCHANNEL
 int xprt_rdma_bc_setup(struct rpc_xprt *xprt, unsigned int reqs);
 size_t xprt_rdma_bc_maxpayload(struct rpc_xprt *xprt);
 unsigned int xprt_rdma_bc_num_slots(struct rpc_xprt *xprt);
 void xprt_rdma_bc_free_rqst(struct rpc_rqst *rqst);
 void xprt_rdma_bc_destroy(struct rpc_xprt *xprt, unsigned int reqs);
-int xprt_rdma_bc_send_reply(struct rpc_rqst *rqst);
 void xprt_rdma_bc_receive(struct xprt_rdma *xr, struct rpcrdma_msg_in *msg,
 			  const struct rpcrdma_hdr *hdr);
 void xprt_rdma_bc_reset(struct xprt_rdma *xr);
-void xprt_rdma_bc_exit(struct xprt_rdma *xr);
 #else
 static inline void xprt_rdma_bc_reset(struct xprt_rdma *xr)
 {
-}
-
-static inline int xprt_rdma_bc_send_reply(struct rpc_rqst *rqst)
-{
-	return -EIO;
 }
 
 static inline void xprt_rdma_bc_receive(struct xprt_rdma *xr,
@@ -910,7 +904,8 @@ static inline void xprt_rdma_bc_receive(struct xprt_rdma *xr,
 	rpcrdma_msg_put(msg);
 }
 
-static inline void xprt_rdma_bc_exit(struct xprt_rdma *xr)
+static inline void xprt_rdma_bc_destroy(struct rpc_xprt *xprt,
+					unsigned int reqs)
 {
 }
 #endif
