@@ -42,16 +42,12 @@ enum rpcrdma_conn_state {
 
 /**
  * struct rpcrdma_conn_ops - functions of the owner of a connection: the client or the server
- * @softirq: if true, @receive and @group_ended never sleep, and Receives are handled in softirq
- *	on devices with dc_softirq. @group_ended then only queues the group, and the
- *	owner, not verbs/gather.c, closes the connection after a group with ge_close (group.h).
+ * @softirq: if true, @receive never sleeps, and Receives are handled in softirq on devices with
+ *	dc_softirq
  * @receive: called when a message has arrived, from the completion queue's workqueue, or in
  *	softirq. May sleep unless @softirq is set. The owner gives @msg back with
  *	rpcrdma_msg_put() or rpcrdma_msg_drop(), at once or later, in this context or in that of
  *	a process.
- * @group_ended: called when a group (rtx.h) has ended without ever being complete, see
- *	struct rpcrdma_group_end. It is called in the same context as @receive, and in the
- *	order of arrival. NULL if the owner never calls rpcrdma_gather_start().
  * @lost: called once by rpcrdma_conn_fail(), when the connection becomes %RPCRDMA_CONN_DOWN: in
  *	a CM event, a completion handler or a process. It must neither sleep nor close the
  *	connection: another task closes it. It is not called when rpcrdma_conn_drain() ends the
@@ -70,8 +66,6 @@ struct rpcrdma_conn_ops {
 	bool	softirq;
 	void	(*receive)(struct rpcrdma_conn *conn,
 			   struct rpcrdma_msg_in *msg);
-	void	(*group_ended)(struct rpcrdma_conn *conn,
-			       const struct rpcrdma_group_end *end);
 	void	(*lost)(struct rpcrdma_conn *conn);
 	bool	(*awaits)(struct rpcrdma_conn *conn);
 	bool	(*waiting)(struct rpcrdma_conn *conn, unsigned long *posted,

@@ -123,7 +123,6 @@
 	X(progress_failures)		\
 	X(groups_received)		\
 	X(groups_broken)		\
-	X(group_strays)			\
 	X(group_timeouts)
 
 enum rpcrdma_counter {

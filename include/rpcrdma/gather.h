@@ -11,8 +11,8 @@
 struct rpcrdma_conn;
 struct rpcrdma_recv;
 
-/* A group (rtx.h) must end, complete or broken, within this time in jiffies after its first
- * transmission has arrived. Otherwise the connection is closed (RTX-85).
+/* A group (rtx.h) must be complete within this time in jiffies after its first transmission has
+ * arrived. Otherwise the connection is closed (RTX-85).
  */
 #define RPCRDMA_GATHER_TIMEOUT	(30 * HZ)
 
@@ -22,9 +22,9 @@ struct rpcrdma_recv;
  * @ga_limits: limits of the groups that we accept
  * @ga_first: first Receive of the group, or NULL if no Receive is held
  * @ga_last: latest Receive of the group
- * @ga_begun: time in jiffies when the first transmission of the present group arrived; 0 if
- *	there is no group. Read by @ga_work.
- * @ga_work: closes the connection if a group does not end in time
+ * @ga_begun: time in jiffies when the first transmission of the open group arrived; 0 if no
+ *	group is open. Read by @ga_work.
+ * @ga_work: closes the connection if a group is not complete in time
  *
  * rpcrdma_gather_start() sets @ga_limits before the first group is accepted. As long as the
  * connection has queues, only the completion handler of Receives changes @ga_group, @ga_first,

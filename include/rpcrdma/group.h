@@ -13,50 +13,32 @@
 #include <rpcrdma/rtx.h>
 
 /**
- * enum rpcrdma_group_state - state of the receiver of groups (rtx.h) on a connection
- * @RPCRDMA_GROUP_IDLE: there is no group
- * @RPCRDMA_GROUP_OPEN: some transmissions of a group have arrived, and their Receives are held
- * @RPCRDMA_GROUP_SWALLOWING: a group is broken, and none of its Receives is held. The Receives
- *	of its further transmissions are given back at once, until the group ends
- */
-enum rpcrdma_group_state {
-	RPCRDMA_GROUP_IDLE,
-	RPCRDMA_GROUP_OPEN,
-	RPCRDMA_GROUP_SWALLOWING,
-};
-
-/**
  * struct rpcrdma_group - the group (rtx.h) that a connection is receiving
- * @gr_state: state of the receiver
+ * @gr_open: some transmissions of the group have arrived, and others are still missing
  * @gr_response: F_RESPONSE of the first transmission
  * @gr_ragged: the placed data in the latest transmission with data did not fill its last target
  *	segment, so no further data may follow (RTX-59)
  * @gr_xid: XID of the group
- * @gr_credit: rdma_credit of the first transmission. In a Reply it is the grant, which takes
- *	effect when the group is complete (RTX-80)
  * @gr_count: number of transmissions in the group
  * @gr_number: number of the next expected transmission, counted from 0
  * @gr_stream: number of bytes of payload stream in the group
  * @gr_here: number of bytes of payload stream that have arrived
  * @gr_data: number of bytes of placed data that have arrived
- * @gr_verdict: what is wrong with the group so far, or %RPCRDMA_OK
  *
  * Each connection has one such structure, for forward and backward messages together (RTX-47). It
- * is all zero at first. After a group has ended, @gr_state is %RPCRDMA_GROUP_IDLE, and the other
- * members keep their values until the next group begins. The caller serialises all access.
+ * is all zero at first. If a group is complete, @gr_open is false, and the other members keep their
+ * values until the next group begins. The caller serialises all access.
  */
 struct rpcrdma_group {
-	enum rpcrdma_group_state	gr_state;
-	bool				gr_response;
-	bool				gr_ragged;
-	u32				gr_xid;
-	u32				gr_credit;
-	u32				gr_count;
-	u32				gr_number;
-	u32				gr_stream;
-	u32				gr_here;
-	u64				gr_data;
-	enum rpcrdma_verdict		gr_verdict;
+	bool		gr_open;
+	bool		gr_response;
+	bool		gr_ragged;
+	u32		gr_xid;
+	u32		gr_count;
+	u32		gr_number;
+	u32		gr_stream;
+	u32		gr_here;
+	u64		gr_data;
 };
 
 /**
@@ -77,57 +59,15 @@ struct rpcrdma_group_limits {
  * @RPCRDMA_GROUP_KEEP: hold it, together with the earlier Receives of its group, if there are any
  * @RPCRDMA_GROUP_WHOLE: as %RPCRDMA_GROUP_KEEP; the group is then complete, so pass the message
  *	to the owner of the connection
- * @RPCRDMA_GROUP_RETURN: its transmission belongs to a broken group; give the Receive back
- * @RPCRDMA_GROUP_STRAY: its transmission belongs to no known group; give the Receive back, and
- *	count it
+ * @RPCRDMA_GROUP_BROKEN: it breaks the open group; or it is a transmission of a group, and is not
+ *	valid or belongs to no group. Close the connection, and handle nothing that arrives on it
+ *	any more (RTX-48)
  */
 enum rpcrdma_group_does {
 	RPCRDMA_GROUP_PASS,
 	RPCRDMA_GROUP_KEEP,
 	RPCRDMA_GROUP_WHOLE,
-	RPCRDMA_GROUP_RETURN,
-	RPCRDMA_GROUP_STRAY,
-};
-
-/**
- * struct rpcrdma_group_end - a group (rtx.h) that has ended and was never complete
- * @ge_xid: XID of the group
- * @ge_count: number of transmissions in the group, as its first transmission says
- * @ge_response: the group was a response, so the RPC with this XID ends with an error if it is
- *	in flight (RTX-51). If false, the group was a Call, and is answered with the error
- *	that rpcrdma2_refusal() chooses for @ge_verdict.
- * @ge_verdict: verdict on the group
- * @ge_close: the connection has to be closed afterwards (RTX-51). Set by verbs/gather.c
- */
-struct rpcrdma_group_end {
-	u32			ge_xid;
-	u32			ge_count;
-	bool			ge_response;
-	enum rpcrdma_verdict	ge_verdict;
-	bool			ge_close;
-};
-
-/* Maximum number of groups (rtx.h) that one arriving message can end. It can end the group that
- * came before it. If it is an invalid first transmission, it can also end its own group (T-26).
- */
-#define RPCRDMA_GROUP_ENDS	2u
-
-/**
- * struct rpcrdma_group_step - what to do when a message has arrived, in this order
- * @gs_release: give back all Receives that are held for a group (rtx.h)
- * @gs_nends: number of entries used in @gs_ends
- * @gs_ends: groups that have ended incomplete; report them to the owner of the connection
- * @gs_close: close the connection
- * @gs_does: what to do with the Receive of the new message. There is one exception to the order:
- *	if this Receive is to be given back, that is done before the groups in @gs_ends are
- *	reported (RTX-77).
- */
-struct rpcrdma_group_step {
-	bool				gs_release;
-	u32				gs_nends;
-	struct rpcrdma_group_end	gs_ends[RPCRDMA_GROUP_ENDS];
-	bool				gs_close;
-	enum rpcrdma_group_does		gs_does;
+	RPCRDMA_GROUP_BROKEN,
 };
 
 /**
@@ -150,10 +90,10 @@ struct rpcrdma_group_answer {
 	u32			gw_chunk;
 };
 
-void rpcrdma_group_take(struct rpcrdma_group *group,
-			const struct rpcrdma_group_limits *limits,
-			const struct rpcrdma2_transmission *tx,
-			struct rpcrdma_group_step *step);
+enum rpcrdma_group_does
+rpcrdma_group_take(struct rpcrdma_group *group,
+		   const struct rpcrdma_group_limits *limits,
+		   const struct rpcrdma2_transmission *tx);
 enum rpcrdma_verdict
 rpcrdma_group_judge(const struct rpcrdma_group *group,
 		    const struct rpcrdma_group_limits *limits,

@@ -59,7 +59,6 @@ static void xprt_rdma_lost(struct rpcrdma_conn *conn)
 
 static const struct rpcrdma_conn_ops xprt_rdma_conn_ops = {
 	.receive	= xprt_rdma_reply_receive,
-	.group_ended	= xprt_rdma_reply_lost,
 	.lost		= xprt_rdma_lost,
 	.awaits		= xprt_rdma_send_awaits,
 };
@@ -168,6 +167,9 @@ static int xprt_rdma_open(struct xprt_rdma *xr)
 	unsigned long timeout;
 	int rc;
 
+	/* The server may have broken a group (rtx.h), and would do so again. */
+	if (conn->cn_error == -EPROTO)
+		xr->xr_rtx_broken = true;
 	rpcrdma_conn_init(conn, &xprt_rdma_conn_ops);
 	memset_startat(xr, 0, xr_sizes);
 	xprt_rdma_negotiate_init(xr);

@@ -124,7 +124,7 @@ void xprt_rdma_negotiate_init(struct xprt_rdma *xr)
 	 * backward Calls that are groups, sends no Replies to callbacks as groups, and its
 	 * Receives have no target segments.
 	 */
-	if (READ_ONCE(xprt_rdma_rtx))
+	if (READ_ONCE(xprt_rdma_rtx) && !xr->xr_rtx_broken)
 		xr->xr_rtx.xp_flags = RPCRDMA2_RTX_F_SENDS;
 }
 

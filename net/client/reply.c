@@ -94,23 +94,10 @@ xprt_rdma_reply_judge(struct xprt_rdma_req *req, const struct rpcrdma_hdr *hdr)
 	return RPCRDMA_OK;
 }
 
-/* Returns whether a Reply came in more Sends (@count) than its Call has offered Receives. If so,
- * the Reply may have filled Receives that other RPCs need. So this closes the connection, whether
- * the Reply is valid or not (RTX-51).
- */
-static bool xprt_rdma_reply_is_excess(struct xprt_rdma *xr,
-				      const struct xprt_rdma_req *req,
-				      u32 count)
-{
-	if (likely(count <= req->rr_plan.pl_replies))
-		return false;
-	rpcrdma_conn_fail(&xr->xr_conn, -EPROTO);
-	return true;
-}
-
 /* Returns the verdict on a Reply that is a group (rtx.h). A Reply may be a group only if its Call
- * was a group, and may have at most as many transmissions as the Call has offered Receives
- * (RTX-37, RTX-66).
+ * was a group, and may have at most as many transmissions as the Call has offered Receives (RTX-37,
+ * RTX-66). If it has more, it may have filled Receives that other RPCs need. So this closes the
+ * connection, whether the Reply is valid or not (RTX-50).
  */
 static enum rpcrdma_verdict
 xprt_rdma_reply_judge_group(struct xprt_rdma *xr,
@@ -118,8 +105,10 @@ xprt_rdma_reply_judge_group(struct xprt_rdma *xr,
 			    enum rpcrdma_verdict verdict)
 {
 	rpcrdma_count(client_group_replies);
-	if (xprt_rdma_reply_is_excess(xr, req, rpcrdma_msg_recvs(req->rr_msg)))
+	if (rpcrdma_msg_recvs(req->rr_msg) > req->rr_plan.pl_replies) {
+		rpcrdma_conn_fail(&xr->xr_conn, -EPROTO);
 		return RPCRDMA_BIG_GROUP;
+	}
 	if (verdict == RPCRDMA_OK &&
 	    req->rr_plan.pl_call != RPCRDMA_CALL_GROUP)
 		return RPCRDMA_BAD_GROUP;
@@ -235,7 +224,7 @@ static void xprt_rdma_reply_handle(struct xprt_rdma *xr,
 		trace_xprt_rdma_unknown_xid(hdr, verdict);
 		/* sunrpc may have ended the RPC without a Reply (given it up). In that case
 		 * this Reply returns the credits of its Call, if it is valid. A Reply that is
-		 * a group returns them even if it is not valid (RTX-51).
+		 * a group returns them even if it is not valid (RTX-50).
 		 */
 		if (verdict == RPCRDMA_OK || rpcrdma_msg_is_group(msg))
 			late = xprt_rdma_credit_late_reply(xr, hdr->hd_xid);
@@ -253,22 +242,6 @@ static void xprt_rdma_reply_handle(struct xprt_rdma *xr,
 	xprt_rdma_reply_credit(xr, hdr, verdict);
 	xprt_rdma_reply_assess(xr, req, hdr, verdict);
 	xprt_rdma_reply_fence(xr, req, msg);
-}
-
-/**
- * xprt_rdma_reply_lost - handle a Reply that came as a group (rtx.h) and was never complete
- * @conn: connection
- * @end: description of the group
- *
- * The RPC ends with an error, and returns its credits and Receives as after any Reply
- * (RTX-51).
- *
- * Context: completion queue's workqueue; may sleep.
- */
-void xprt_rdma_reply_lost(struct rpcrdma_conn *conn,
-			  const struct rpcrdma_group_end *end)
-{
-	rpcrdma_conn_fail(conn, -EPROTO);
 }
 
 /* Handles a message of version 2 that is not a response to an RPC: either a CONNPROP (see

@@ -303,8 +303,7 @@ TRACE_EVENT(xprt_rdma_reply,
 	),
 	TP_fast_assign(
 		__entry->xid = be32_to_cpu(req->rr_slot.rq_xid);
-		__entry->len = req->rr_msg ? rpcrdma_msg_body_len(req->rr_msg) :
-					     0;
+		__entry->len = rpcrdma_msg_body_len(req->rr_msg);
 		__entry->written = req->rr_reply_written;
 		__entry->status = req->rr_reply_status;
 	),

@@ -370,6 +370,8 @@ struct xprt_rdma_paths {
  * @xr_v2_spoken: the server has spoken version 2 on this connection or an earlier one. If
  *	@xr_v1_only is set after that, the next attempt to connect clears both members, and
  *	so tries version 2 once more (xprt_rdma_open_any())
+ * @xr_rtx_broken: this end has closed a connection because the server broke a rule of the protocol.
+ *	So from then on, the client does not announce the round-trip extension (RTX-48, T-24)
  * @xr_no_memory: the last attempt to connect failed for lack of memory
  * @xr_connect_work: work that connects
  * @xr_home_work: work that returns to the first path of the transport (client/paths.c)
@@ -446,6 +448,7 @@ struct xprt_rdma {
 	bool				xr_shut;
 	bool				xr_v1_only;
 	bool				xr_v2_spoken;
+	bool				xr_rtx_broken;
 	bool				xr_no_memory;
 	struct delayed_work		xr_connect_work;
 	struct delayed_work		xr_home_work;
@@ -866,8 +869,6 @@ void xprt_rdma_reply_wait(struct rpc_task *task);
 /* client/reply.c */
 void xprt_rdma_reply_receive(struct rpcrdma_conn *conn,
 			     struct rpcrdma_msg_in *msg);
-void xprt_rdma_reply_lost(struct rpcrdma_conn *conn,
-			  const struct rpcrdma_group_end *end);
 
 /* Functions of complete.c, reply.c and request.c that are global only for tests */
 #if IS_ENABLED(CONFIG_KUNIT)

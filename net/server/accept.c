@@ -155,7 +155,6 @@ static void svc_rdma_conn_lost(struct rpcrdma_conn *conn)
 static const struct rpcrdma_conn_ops svc_rdma_conn_ops = {
 	.softirq	= true,
 	.receive	= svc_rdma_receive,
-	.group_ended	= svc_rdma_group_ended,
 	.lost		= svc_rdma_conn_lost,
 	.waiting	= svc_rdma_conn_waiting,
 };

@@ -2,9 +2,8 @@
 /*
  * The Call object (struct svc_rdma_call). A thread that takes a message creates one. If the message
  * is a Call that can be executed, the object exists until sunrpc is done with the Call. Otherwise
- * the object is freed when the message has been handled. An object can also stand for a broken
- * group (sc_broken): svc_rdma_group_ended() creates it, and a thread frees it later. Objects that
- * are still in a list of the connection when the connection is closed are freed then.
+ * the object is freed when the message has been handled. Objects that are still in a list of the
+ * connection when the connection is closed are freed then.
  *
  * This file knows what resources a Call holds, and releases all of them. It never looks at a
  * message. server/recvfrom.c and server/sendto.c decide what happens to a Call.
@@ -46,28 +45,24 @@ void svc_rdma_call_cache_exit(void)
 /**
  * svc_rdma_call_create - make a Call
  * @sx: connection on which the message arrived
- * @msg: message; it belongs to the Call from now on. NULL if the Receives of the message
- *	have been given back already
- * @gfp: allocation flags
+ * @msg: message; it belongs to the Call from now on
  *
- * Context: process, completion workqueue or softirq; sleeps if @gfp allows it.
+ * Context: process; sleeps.
  * Return: the Call, not yet decoded; or NULL, and then @msg still belongs to the
  *	caller.
  */
 struct svc_rdma_call *svc_rdma_call_create(struct svc_rdma_xprt *sx,
-					   struct rpcrdma_msg_in *msg,
-					   gfp_t gfp)
+					   struct rpcrdma_msg_in *msg)
 {
 	struct svc_rdma_call *call;
 
-	call = kmem_cache_alloc(svc_rdma_call_cache, gfp);
+	call = kmem_cache_alloc(svc_rdma_call_cache, GFP_KERNEL);
 	if (!call)
 		return NULL;
 	call->sc_sx = sx;
 	call->sc_msg = msg;
 	call->sc_slots = 0;
 	call->sc_pull = 0;
-	call->sc_broken = RPCRDMA_OK;
 	call->sc_budget = 0;
 	call->sc_mrs = 0;
 	call->sc_pages = NULL;

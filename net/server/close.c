@@ -70,8 +70,6 @@ static void svc_rdma_conn_flush(struct svc_rdma_xprt *sx)
 
 	list_for_each_entry_safe(call, next_call, &queue->qu_complete, sc_list)
 		svc_rdma_call_free(call);
-	while ((call = svc_rdma_take_broken(sx)))
-		svc_rdma_call_free(call);
 	/* svc_rdma_send_destroy() may remove further entries: the other Sends of a group that was
 	 * not posted.
 	 */

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Work for threads: messages that have arrived, groups (rtx.h) that have ended without being
- * complete (broken groups), Calls whose RDMA Reads are complete, and Calls that wait until their
- * RDMA Reads may begin. This file owns the queues of these four kinds of work, the limit on the
- * bytes of a connection that are pulled (see below), and XPT_DATA. It never looks into a message,
- * and posts nothing.
+ * Work for threads: messages that have arrived, Calls whose RDMA Reads are complete, and Calls that
+ * wait until their RDMA Reads may begin. This file owns the queues of these three kinds of work,
+ * the limit on the bytes of a connection that are pulled (see below), and XPT_DATA. It never looks
+ * into a message, and posts nothing.
  *
  * XPT_DATA is set while a thread would find work in the queues. (It may be out of date for a
  * while: see invariant I11 in Documentation/locking.rst.) Whoever adds work sets XPT_DATA
@@ -13,9 +12,9 @@
  * thread for work that is in no queue, such as adding Receives for callbacks.
  *
  * Most work consists of messages, which need no lock. Completion handlers, which often run in
- * softirq, add messages to qu_received and broken groups to qu_broken. sunrpc lets one thread at a
- * time take work of a connection (XPT_BUSY). If qu_taken is empty, this thread moves to it all
- * messages in qu_received, in the order of their arrival.
+ * softirq, add messages to qu_received. sunrpc lets one thread at a time take work of a connection
+ * (XPT_BUSY). If qu_taken is empty, this thread moves to it all messages in qu_received, in the
+ * order of their arrival.
  *
  * "To pull" a Call is to fetch its chunks by RDMA Read. A pulled Call takes memory before its
  * credentials are checked, so the bytes of such Calls are limited. The bytes of a Call count from
@@ -49,8 +48,6 @@ void svc_rdma_queue_init(struct svc_rdma_queue *queue)
 {
 	init_llist_head(&queue->qu_received);
 	queue->qu_taken = NULL;
-	init_llist_head(&queue->qu_broken);
-	atomic_set(&queue->qu_nbroken, 0);
 	INIT_LIST_HEAD(&queue->qu_complete);
 	INIT_LIST_HEAD(&queue->qu_waiting);
 	queue->qu_pulled = 0;
@@ -126,21 +123,6 @@ void svc_rdma_receive(struct rpcrdma_conn *conn, struct rpcrdma_msg_in *msg)
 }
 
 /**
- * svc_rdma_queue_broken - queue a group (rtx.h) that has ended without being complete
- * @call: stands for the group (sc_broken); the queue owns it from now on
- *
- * Context: softirq or completion workqueue.
- */
-void svc_rdma_queue_broken(struct svc_rdma_call *call)
-{
-	struct svc_rdma_xprt *sx = call->sc_sx;
-
-	atomic_inc(&sx->sx_queue.qu_nbroken);
-	llist_add(&call->sc_ended, &sx->sx_queue.qu_broken);
-	svc_rdma_queue_wake(sx);
-}
-
-/**
  * svc_rdma_call_complete - queue a Call whose RDMA Reads have succeeded
  * @call: Call; the queue owns it from now on
  *
@@ -192,25 +174,6 @@ static struct svc_rdma_call *svc_rdma_take_read(struct svc_rdma_xprt *sx)
 	return call;
 }
 
-/**
- * svc_rdma_take_broken - take a group (rtx.h) that has ended without being complete
- * @sx: connection
- *
- * Context: process. The caller holds XPT_BUSY, or nobody else uses the queues any more.
- * Return: an entry of qu_broken, which now belongs to the caller; or NULL if there is none.
- */
-struct svc_rdma_call *svc_rdma_take_broken(struct svc_rdma_xprt *sx)
-{
-	struct svc_rdma_queue *queue = &sx->sx_queue;
-	struct llist_node *node;
-
-	if (likely(llist_empty(&queue->qu_broken)))
-		return NULL;
-	node = llist_del_first(&queue->qu_broken);
-	atomic_dec(&queue->qu_nbroken);
-	return llist_entry(node, struct svc_rdma_call, sc_ended);
-}
-
 /* Take the message that has arrived first. Returns NULL if there is none. */
 static struct rpcrdma_msg_in *svc_rdma_take_received(struct svc_rdma_xprt *sx)
 {
@@ -236,7 +199,7 @@ static bool svc_rdma_queue_has_work(struct svc_rdma_xprt *sx)
 	bool fits;
 
 	if (queue->qu_taken || !llist_empty(&queue->qu_received) ||
-	    !llist_empty(&queue->qu_broken) || !list_empty(&queue->qu_complete))
+	    !list_empty(&queue->qu_complete))
 		return true;
 	if (likely(list_empty(&queue->qu_waiting)))
 		return false;
@@ -264,7 +227,7 @@ static void svc_rdma_queue_settle(struct svc_rdma_xprt *sx)
  * svc_rdma_dequeue - take the next piece of work
  * @sx: connection
  * @call: OUT: a Call that is complete; or one whose RDMA Reads are to be posted now, and
- *	then sc_pull is not 0; or a broken group (sc_broken); or NULL
+ *	then sc_pull is not 0; or NULL
  * @msg: OUT: if *@call is NULL, a message, or NULL if there is no work
  *
  * Context: process; the caller holds XPT_BUSY.
@@ -272,7 +235,7 @@ static void svc_rdma_queue_settle(struct svc_rdma_xprt *sx)
 void svc_rdma_dequeue(struct svc_rdma_xprt *sx, struct svc_rdma_call **call,
 		      struct rpcrdma_msg_in **msg)
 {
-	*call = svc_rdma_take_read(sx) ?: svc_rdma_take_broken(sx);
+	*call = svc_rdma_take_read(sx);
 	*msg = *call ? NULL : svc_rdma_take_received(sx);
 	svc_rdma_queue_settle(sx);
 }

@@ -374,7 +374,7 @@ static struct svc_rdma_call *svc_rdma_take_message(struct svc_rdma_xprt *sx,
 	enum rpcrdma_verdict verdict;
 	struct svc_rdma_call *call;
 
-	call = svc_rdma_call_create(sx, msg, GFP_KERNEL);
+	call = svc_rdma_call_create(sx, msg);
 	if (!call) {
 		svc_rdma_msg_put(sx, msg);
 		rpcrdma_conn_fail(&sx->sx_conn, -ENOMEM);
@@ -403,24 +403,6 @@ static struct svc_rdma_call *svc_rdma_take_message(struct svc_rdma_xprt *sx,
 	return svc_rdma_take_built(call, svc_rdma_build_inline(call, arg));
 }
 
-/* @call stands for a group (rtx.h) that will never be complete. If the group was a Call, refuse the
- * Call. If the group was the Reply to a callback, end the callback.
- */
-static void svc_rdma_take_broken_group(struct svc_rdma_call *call)
-{
-	struct svc_rdma_xprt *sx = call->sc_sx;
-
-	if (call->sc_hdr.hd_response) {
-		rpcrdma_count(server_bc_dropped);
-		svc_rdma_bc_answer(sx, call->sc_hdr.hd_xid, NULL);
-	} else {
-		svc_rdma_refuse(call, call->sc_broken);
-	}
-	if (call->sc_close)
-		rpcrdma_conn_fail(&sx->sx_conn, -EPROTO);
-	svc_rdma_call_free(call);
-}
-
 static struct svc_rdma_call *svc_rdma_take_call(struct svc_rdma_call *call,
 						struct xdr_buf *arg)
 {
@@ -428,55 +410,11 @@ static struct svc_rdma_call *svc_rdma_take_call(struct svc_rdma_call *call,
 		svc_rdma_pull(call);
 		return NULL;
 	}
-	if (unlikely(call->sc_broken)) {
-		svc_rdma_take_broken_group(call);
-		return NULL;
-	}
 	if (likely(svc_rdma_read_assemble(call, arg)))
 		return call;
 	svc_rdma_refuse(call, RPCRDMA_BAD_XID);
 	svc_rdma_call_free(call);
 	return NULL;
-}
-
-/**
- * svc_rdma_group_ended - ops->group_ended: a group (rtx.h) will never be complete
- * @conn: connection
- * @end: the group, and what was wrong with it
- *
- * A thread later refuses the Call, or ends the callback that the Reply belongs to. Until then the
- * broken group waits in a queue, and later the error that refuses it may wait for send queue slots.
- * The Receives of the group have been given back already, so their number does not limit how many
- * groups and errors wait. Therefore this function ends the connection if too many wait
- * (svc_rdma_is_flooded()). It also does so if there is no memory for the svc_rdma_call.
- *
- * Context: softirq or completion workqueue.
- *
- * See RTX-50, RTX-51 of rtx.rst.
- */
-void svc_rdma_group_ended(struct rpcrdma_conn *conn,
-			  const struct rpcrdma_group_end *end)
-{
-	struct svc_rdma_xprt *sx = container_of(conn, struct svc_rdma_xprt,
-						sx_conn);
-	struct svc_rdma_call *call;
-
-	call = svc_rdma_is_flooded(sx) ? NULL :
-	       svc_rdma_call_create(sx, NULL, GFP_NOWAIT | __GFP_NOWARN);
-	if (!call) {
-		trace_svc_rdma_reply_err(sx, -ENOBUFS);
-		rpcrdma_conn_fail(conn, -ENOBUFS);
-		return;
-	}
-	memset(&call->sc_hdr, 0, sizeof(call->sc_hdr));
-	call->sc_vers = READ_ONCE(sx->sx_vers);
-	call->sc_hdr.hd_vers = call->sc_vers;
-	call->sc_hdr.hd_xid = end->ge_xid;
-	call->sc_hdr.hd_proc = RPCRDMA2_RTX_MSG;
-	call->sc_hdr.hd_response = end->ge_response;
-	call->sc_broken = end->ge_verdict;
-	call->sc_close = end->ge_close;
-	svc_rdma_queue_broken(call);
 }
 
 /* Handle the completions of earlier Sends. But if somebody awaits a certain completion, leave all

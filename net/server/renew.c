@@ -27,7 +27,7 @@
 /**
  * svc_rdma_msg_renew_blocks - replace each block of a message that other code still uses
  * @sx: connection of the message; sx_back is not %SVC_RDMA_BACK_PLAIN
- * @msg: message, or NULL
+ * @msg: message
  *
  * Context: process; sleeps; the caller has entered the connection (svc_rdma_enter()).
  * Return: 0; or a negative errno, and then no Reply may be posted.
@@ -35,10 +35,7 @@
 int svc_rdma_msg_renew_blocks(struct svc_rdma_xprt *sx,
 			      struct rpcrdma_msg_in *msg)
 {
-	/* @msg is NULL if a broken group (sc_broken) is refused: the Receives of the group were
-	 * given back before.
-	 */
-	if (!msg || READ_ONCE(sx->sx_back) == SVC_RDMA_BACK_DROP)
+	if (READ_ONCE(sx->sx_back) == SVC_RDMA_BACK_DROP)
 		return 0;
 	if (rpcrdma_fails(server_keep))
 		rpcrdma_fail_keep(rpcrdma_msg_body(msg));

@@ -20,45 +20,12 @@
  */
 #define SVC_RDMA_UNKNOWN_SLOTS	8u
 
-/* Is the line for slots empty, and are fewer than @most slots in use? The answer may change at any
- * time.
- */
-static bool svc_rdma_slots_have_room(const struct rpcrdma_sq *sq, u32 most)
-{
-	return !READ_ONCE(sq->sq_nwaiting) && rpcrdma_sq_used(sq) < most;
-}
-
 static bool svc_rdma_has_slots(const struct svc_rdma_xprt *sx)
 {
+	const struct rpcrdma_sq *sq = &sx->sx_conn.cn_sq;
 	u32 most = svc_rdma_is_known(sx) ? U32_MAX : SVC_RDMA_UNKNOWN_SLOTS;
 
-	return svc_rdma_slots_have_room(&sx->sx_conn.cn_sq, most);
-}
-
-/**
- * svc_rdma_is_flooded - does too much work of a client wait?
- * @sx: connection
- *
- * Answers, and Calls that need RDMA Reads, may wait in line for send queue slots. Broken groups
- * (sc_broken) wait for a thread. Most waiters in the line hold the Receives of a Call, so the
- * number of Receives limits their number. A broken group and the error that refuses it hold no
- * Receive, so svc_rdma_group_ended() calls this function before it queues another broken group. If
- * a client obeys its credits, the waiters in the line and the broken groups are never more than
- * its credits, plus RPCRDMA_RECV_SPARE answers to messages that take no credit.
- *
- * Context: any.
- * Return: %true if more work waits than a client that obeys its credits can cause; or, for a client
- *	that is not known yet (svc_rdma_is_known()), if anything waits in the line or the client
- *	uses %SVC_RDMA_UNKNOWN_SLOTS slots or more.
- */
-bool svc_rdma_is_flooded(const struct svc_rdma_xprt *sx)
-{
-	u32 bound = READ_ONCE(sx->sx_credit.cd_grant.gn_bound) + RPCRDMA_RECV_SPARE;
-	u32 waiting = READ_ONCE(sx->sx_conn.cn_sq.sq_nwaiting) +
-		      atomic_read(&sx->sx_queue.qu_nbroken);
-
-	return waiting > bound ||
-	       (!svc_rdma_is_known(sx) && !svc_rdma_has_slots(sx));
+	return !READ_ONCE(sq->sq_nwaiting) && rpcrdma_sq_used(sq) < most;
 }
 
 /**

@@ -126,7 +126,7 @@ struct svc_rdma_chain {
  *	struct svc_rdma_posted)
  * @sc_sx: connection on which the Call arrived
  * @sc_msg: message that contains the Call; NULL once the message has been given back or has moved
- *	to ss_msg of a Send context, and always NULL for a broken group (@sc_broken)
+ *	to ss_msg of a Send context
  * @sc_vers: version of the header, and of the answer
  * @sc_hdr: decoded header. Its chunk lists point into @sc_msg
  * @sc_items: position and length of each item (rtx.h), copied from the header. An item is
@@ -143,11 +143,6 @@ struct svc_rdma_chain {
  * @sc_wait: entry in the line for send queue slots
  * @sc_posted: jiffies when @sc_reads were posted, under sx_lock
  * @sc_pull: bytes of this Call that are counted in qu_pulled
- * @sc_broken: if not %RPCRDMA_OK, this structure stands for a group (rtx.h) that will never be
- *	complete, and the verdict says what is wrong with the group. Of the members that describe
- *	the message, only @sc_vers and a part of @sc_hdr are then set
- * @sc_close: the connection is to be closed when the broken group has been handled (ge_close)
- * @sc_ended: link in qu_broken
  * @sc_budget: number of pages of this Call that server/budget.c counts
  * @sc_budget_known: svc_rdma_is_known() was true when the pages were counted
  * @sc_mrs: number of memory regions that must be free before the Call can be pulled, that
@@ -188,9 +183,6 @@ struct svc_rdma_call {
 	struct rpcrdma_sq_waiter	sc_wait;
 	unsigned long		sc_posted;
 	u32			sc_pull;
-	enum rpcrdma_verdict	sc_broken;
-	bool			sc_close;
-	struct llist_node	sc_ended;
 	u32			sc_budget;
 	bool			sc_budget_known;
 	u32			sc_mrs;
@@ -285,22 +277,18 @@ struct svc_rdma_stats {
  * @qu_received: messages that have arrived (mi_next), the last one first
  * @qu_taken: messages that were taken out of @qu_received and wait for a thread (mi_next), the
  *	first one first. Whoever holds XPT_BUSY owns this list
- * @qu_broken: groups (rtx.h) that have ended without being complete (sc_ended)
- * @qu_nbroken: number of entries of @qu_broken
  * @qu_complete: Calls whose RDMA Reads have completed (sc_list)
  * @qu_waiting: Calls whose RDMA Reads may not begin yet (sc_list)
  * @qu_pulled: bytes of the Calls that are being pulled (read by RDMA) or are in @qu_complete
  *
  * sx_lock protects @qu_complete, @qu_waiting and @qu_pulled. XPT_DATA tells sunrpc whether there is
- * work for a thread: an entry of @qu_received, @qu_taken, @qu_broken or @qu_complete, or a first
+ * work for a thread: an entry of @qu_received, @qu_taken or @qu_complete, or a first
  * entry of @qu_waiting that can be pulled, that is, read by RDMA. svc_rdma_queue_wake() may also
  * set XPT_DATA for work that is in no queue.
  */
 struct svc_rdma_queue {
 	struct llist_head	qu_received;
 	struct llist_node	*qu_taken;
-	struct llist_head	qu_broken;
-	atomic_t		qu_nbroken;
 	struct list_head	qu_complete;
 	struct list_head	qu_waiting;
 	u32			qu_pulled;
@@ -695,7 +683,7 @@ void svc_rdma_msg_put_blocks(struct svc_rdma_xprt *sx,
 /**
  * svc_rdma_msg_renew - replace those buffers of a message that other code still uses
  * @sx: connection of the message
- * @msg: message that will be given back with svc_rdma_msg_put_renewed(); or NULL
+ * @msg: message that will be given back with svc_rdma_msg_put_renewed()
  *
  * See rpcrdma_recv_renew().
  *
@@ -780,7 +768,6 @@ void svc_rdma_budget_use(struct svc_rdma_call *call, u32 pages);
 void svc_rdma_budget_give(struct svc_rdma_call *call);
 
 /* server/sq.c */
-bool svc_rdma_is_flooded(const struct svc_rdma_xprt *sx);
 int svc_rdma_has_wspace(struct svc_xprt *xprt);
 void svc_rdma_slots_wait(struct svc_rdma_xprt *sx,
 			 struct rpcrdma_sq_waiter *waiter);
@@ -791,8 +778,6 @@ void svc_rdma_queue_init(struct svc_rdma_queue *queue);
 void svc_rdma_queue_wake(struct svc_rdma_xprt *sx);
 void svc_rdma_receive(struct rpcrdma_conn *conn, struct rpcrdma_msg_in *msg);
 void svc_rdma_call_complete(struct svc_rdma_call *call);
-void svc_rdma_queue_broken(struct svc_rdma_call *call);
-struct svc_rdma_call *svc_rdma_take_broken(struct svc_rdma_xprt *sx);
 void svc_rdma_queue_drop(struct svc_rdma_xprt *sx);
 void svc_rdma_dequeue(struct svc_rdma_xprt *sx, struct svc_rdma_call **call,
 		      struct rpcrdma_msg_in **msg);
@@ -904,8 +889,7 @@ int svc_rdma_group_encode(struct svc_rdma_send *send,
 int svc_rdma_call_cache_init(void);
 void svc_rdma_call_cache_exit(void);
 struct svc_rdma_call *svc_rdma_call_create(struct svc_rdma_xprt *sx,
-					   struct rpcrdma_msg_in *msg,
-					   gfp_t gfp);
+					   struct rpcrdma_msg_in *msg);
 void svc_rdma_call_put_msg(struct svc_rdma_call *call);
 void svc_rdma_call_free(struct svc_rdma_call *call);
 void svc_rdma_release_ctxt(struct svc_xprt *xprt, void *ctxt);
@@ -944,8 +928,6 @@ void svc_rdma_bc_grow(struct svc_rdma_xprt *sx);
 void svc_rdma_bc_close_all(struct svc_rdma_xprt *sx);
 
 /* server/recvfrom.c */
-void svc_rdma_group_ended(struct rpcrdma_conn *conn,
-			  const struct rpcrdma_group_end *end);
 int svc_rdma_recvfrom(struct svc_rqst *rqstp);
 
 /* server/debugfs.c */

@@ -4,7 +4,7 @@
  * Receives, and passes the message to the connection's owner when it is complete.
  * core/group.c decides what has to be done with a Receive that is filled, and this file
  * does it. The only part of a header that this file reads is that of the round-trip extension
- * (rtx.h). It sends no answers: it tells the owner if a group is broken (ops->group_ended()).
+ * (rtx.h). If the peer breaks a group, this file closes the connection.
  *
  * Operation
  *
@@ -13,12 +13,15 @@
  * other, in the order of arrival, so struct rpcrdma_gather needs no lock (invariant I36).
  *
  * A group takes no additional memory: its Receives exist anyway, and the sender has credits
- * for them (RTX-84). The Receives are not held for ever: if the group does not end within
+ * for them (RTX-84). The Receives are not held for ever: if the group is not complete within
  * RPCRDMA_GATHER_TIMEOUT, the connection fails. A delayed work item (ga_work) checks that. If the
  * work is still scheduled when another group begins, its time does not change: it runs too early
  * for the new group, and schedules itself again.
  *
- * See RTX-40 to RTX-51, RTX-73, RTX-84, RTX-85 of rtx.rst.
+ * When a group breaks, the connection fails with -EPROTO. The Receives that the group holds are
+ * freed with the connection, and what still arrives is given back unread.
+ *
+ * See RTX-40 to RTX-48, RTX-73, RTX-84, RTX-85 of rtx.rst.
  */
 #include <kunit/visibility.h>
 #include <linux/export.h>
@@ -33,8 +36,8 @@ static struct rpcrdma_conn *rpcrdma_gather_conn(struct rpcrdma_gather *gather)
 	return container_of(gather, struct rpcrdma_conn, cn_gather);
 }
 
-/* Fails the connection if a group takes too long. If the group ends while this function runs, the
- * connection may fail nevertheless.
+/* Fails the connection if a group takes too long. If the group becomes complete while this function
+ * runs, the connection may fail nevertheless.
  */
 static void rpcrdma_gather_work(struct work_struct *work)
 {
@@ -52,8 +55,8 @@ static void rpcrdma_gather_work(struct work_struct *work)
 				      begun + RPCRDMA_GATHER_TIMEOUT - now);
 		return;
 	}
-	rpcrdma_count(group_timeouts);
-	rpcrdma_conn_fail(conn, -ETIMEDOUT);
+	if (rpcrdma_conn_fail(conn, -EPROTO))
+		rpcrdma_count(group_timeouts);
 }
 
 /**
@@ -67,27 +70,6 @@ static void rpcrdma_gather_work(struct work_struct *work)
 void rpcrdma_gather_init(struct rpcrdma_conn *conn)
 {
 	INIT_DELAYED_WORK(&conn->cn_gather.ga_work, rpcrdma_gather_work);
-}
-
-/* Called for each Receive that is kept for a group, or given back; but not for the one that
- * completes a group. Fails the connection if the peer used Send With Invalidate: a region must stay
- * valid until the whole Reply has arrived, so only the Send that completes the Reply may invalidate
- * it (RTX-72, RTX-73).
- */
-static void rpcrdma_gather_check_inv(struct rpcrdma_conn *conn,
-				     const struct rpcrdma_recv *recv)
-{
-	if (unlikely(recv->rv_invalidated))
-		rpcrdma_conn_fail(conn, -EPROTO);
-}
-
-static void rpcrdma_gather_release(struct rpcrdma_gather *gather)
-{
-	struct rpcrdma_recv *first = gather->ga_first;
-
-	gather->ga_first = NULL;
-	if (first)
-		rpcrdma_msg_put(&first->rv_msg);
 }
 
 static void rpcrdma_gather_add(struct rpcrdma_gather *gather,
@@ -151,64 +133,53 @@ static void rpcrdma_gather_whole(struct rpcrdma_conn *conn)
 	first->rv_invalidated = gather->ga_last->rv_invalidated;
 	first->rv_inv_rkey = gather->ga_last->rv_inv_rkey;
 	gather->ga_first = NULL;
+	WRITE_ONCE(gather->ga_begun, 0);
 	rpcrdma_count(groups_received);
 	trace_rpcrdma_group(conn, &gather->ga_group);
 	conn->cn_ops->receive(conn, msg);
 }
 
-static void rpcrdma_gather_does(struct rpcrdma_conn *conn,
+/* Gives back a message that has arrived after a broken group. */
+static void rpcrdma_gather_drop(struct rpcrdma_conn *conn,
+				struct rpcrdma_msg_in *msg)
+{
+	rpcrdma_msg_put(msg);
+}
+
+static void rpcrdma_gather_broken(struct rpcrdma_conn *conn,
+				  struct rpcrdma_msg_in *msg,
+				  const struct rpcrdma2_transmission *tx)
+{
+	struct rpcrdma_gather *gather = &conn->cn_gather;
+
+	rpcrdma_count(groups_broken);
+	trace_rpcrdma_group_broken(conn, &gather->ga_group, tx);
+	conn->cn_receive = rpcrdma_gather_drop;
+	rpcrdma_conn_fail(conn, -EPROTO);
+	rpcrdma_msg_put(msg);
+}
+
+/* Holds a transmission of a group that is not complete yet. A region must stay valid until the
+ * whole Reply has arrived, so only the Send that completes the Reply may invalidate it (RTX-72,
+ * RTX-73). The time when the first transmission arrived is made odd, because 0 means that no group
+ * is open (RTX-85).
+ */
+static void rpcrdma_gather_keep(struct rpcrdma_conn *conn,
 				struct rpcrdma_recv *recv,
-				enum rpcrdma_group_does does,
 				const struct rpcrdma2_transmission *tx)
 {
-	switch (does) {
-	case RPCRDMA_GROUP_PASS:
-		conn->cn_ops->receive(conn, &recv->rv_msg);
-		break;
-	case RPCRDMA_GROUP_KEEP:
-		rpcrdma_gather_check_inv(conn, recv);
-		rpcrdma_gather_add(&conn->cn_gather, recv, tx);
-		break;
-	case RPCRDMA_GROUP_WHOLE:
-		rpcrdma_gather_add(&conn->cn_gather, recv, tx);
-		rpcrdma_gather_whole(conn);
-		break;
-	case RPCRDMA_GROUP_STRAY:
-		rpcrdma_count(group_strays);
-		fallthrough;
-	case RPCRDMA_GROUP_RETURN:
-		rpcrdma_gather_check_inv(conn, recv);
-		rpcrdma_recv_put(recv);
-		break;
-	}
-}
+	struct rpcrdma_gather *gather = &conn->cn_gather;
 
-static void rpcrdma_gather_tell(struct rpcrdma_conn *conn,
-				struct rpcrdma_group_step *step)
-{
-	u32 i;
-
-	for (i = 0; i < step->gs_nends; i++) {
-		step->gs_ends[i].ge_close = step->gs_close &&
-					    i == step->gs_nends - 1;
-		rpcrdma_count(groups_broken);
-		trace_rpcrdma_group_end(conn, &step->gs_ends[i]);
-		conn->cn_ops->group_ended(conn, &step->gs_ends[i]);
+	if (unlikely(recv->rv_invalidated)) {
+		rpcrdma_gather_broken(conn, &recv->rv_msg, tx);
+		return;
 	}
-}
-
-/* Notes when the first transmission of a group arrived, or that there is no group (RTX-85).
- * The time is made odd, because 0 means that there is no group.
- */
-static void rpcrdma_gather_watch(struct rpcrdma_gather *gather, bool begins)
-{
-	if (gather->ga_group.gr_state == RPCRDMA_GROUP_IDLE) {
-		WRITE_ONCE(gather->ga_begun, 0);
-	} else if (begins) {
-		WRITE_ONCE(gather->ga_begun, jiffies | 1);
-		/* This has no effect if the work is scheduled already. */
-		schedule_delayed_work(&gather->ga_work, RPCRDMA_GATHER_TIMEOUT);
-	}
+	rpcrdma_gather_add(gather, recv, tx);
+	if (!tx->tx_first)
+		return;
+	WRITE_ONCE(gather->ga_begun, jiffies | 1);
+	/* This has no effect if the work is scheduled already. */
+	schedule_delayed_work(&gather->ga_work, RPCRDMA_GATHER_TIMEOUT);
 }
 
 /* Handles a message on a connection on which groups may arrive. */
@@ -216,40 +187,27 @@ static void rpcrdma_gather_take(struct rpcrdma_conn *conn,
 				struct rpcrdma_msg_in *msg)
 {
 	struct rpcrdma_gather *gather = &conn->cn_gather;
-	struct rpcrdma2_transmission tx;
-	struct rpcrdma_group_step step;
-	bool is_rtx, back;
+	struct rpcrdma2_transmission rtx, *tx = NULL;
 
 	msg->mi_group = false;
-	is_rtx = rpcrdma2_peek_rtx(rpcrdma_msg_head(msg),
-				   rpcrdma_msg_head_room(msg), &tx);
-	if (!is_rtx && gather->ga_group.gr_state == RPCRDMA_GROUP_IDLE) {
+	if (rpcrdma2_peek_rtx(rpcrdma_msg_head(msg),
+			      rpcrdma_msg_head_room(msg), &rtx))
+		tx = &rtx;
+	switch (rpcrdma_group_take(&gather->ga_group, &gather->ga_limits, tx)) {
+	case RPCRDMA_GROUP_PASS:
 		conn->cn_ops->receive(conn, msg);
-		return;
+		break;
+	case RPCRDMA_GROUP_KEEP:
+		rpcrdma_gather_keep(conn, rpcrdma_msg_first(msg), tx);
+		break;
+	case RPCRDMA_GROUP_WHOLE:
+		rpcrdma_gather_add(gather, rpcrdma_msg_first(msg), tx);
+		rpcrdma_gather_whole(conn);
+		break;
+	case RPCRDMA_GROUP_BROKEN:
+		rpcrdma_gather_broken(conn, msg, tx);
+		break;
 	}
-
-	rpcrdma_group_take(&gather->ga_group, &gather->ga_limits,
-			   is_rtx ? &tx : NULL, &step);
-	rpcrdma_gather_watch(gather, is_rtx && tx.tx_first);
-	if (step.gs_release)
-		rpcrdma_gather_release(gather);
-	/* If the Receive is not needed, give it back before rpcrdma_gather_tell() tells the
-	 * owner about a broken group, because the owner may answer the group at once (RTX-77).
-	 */
-	back = step.gs_does == RPCRDMA_GROUP_RETURN ||
-	       step.gs_does == RPCRDMA_GROUP_STRAY;
-	if (back)
-		rpcrdma_gather_does(conn, rpcrdma_msg_first(msg), step.gs_does,
-				    &tx);
-	rpcrdma_gather_tell(conn, &step);
-	/* An owner with ops->softirq handles broken groups later in a thread, and then closes the
-	 * connection itself (ge_close).
-	 */
-	if (step.gs_close && !(step.gs_nends && conn->cn_ops->softirq))
-		rpcrdma_conn_fail(conn, -EPROTO);
-	if (!back)
-		rpcrdma_gather_does(conn, rpcrdma_msg_first(msg), step.gs_does,
-				    &tx);
 }
 
 /**

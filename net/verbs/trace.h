@@ -182,25 +182,32 @@ TRACE_EVENT(rpcrdma_group,
 		  __entry->count, __entry->stream, __entry->data)
 );
 
-/* A group has ended, and its message was never complete */
-TRACE_EVENT(rpcrdma_group_end,
+/* A message has arrived that breaks the open group, or a transmission that is not valid or belongs
+ * to no group. The connection is being closed. xid and response are those of the arrival, if it is
+ * a transmission of a group, otherwise those of the open group. number and due count from 0.
+ */
+TRACE_EVENT(rpcrdma_group_broken,
 	TP_PROTO(const struct rpcrdma_conn *conn,
-		 const struct rpcrdma_group_end *end),
-	TP_ARGS(conn, end),
+		 const struct rpcrdma_group *group,
+		 const struct rpcrdma2_transmission *tx),
+	TP_ARGS(conn, group, tx),
 	TP_STRUCT__entry(
 		__field(const void *, conn)
 		__field(u32, xid)
 		__field(bool, response)
-		__field(int, verdict)
+		__field(int, number)
+		__field(int, due)
 	),
 	TP_fast_assign(
 		__entry->conn = conn;
-		__entry->xid = end->ge_xid;
-		__entry->response = end->ge_response;
-		__entry->verdict = end->ge_verdict;
+		__entry->xid = tx ? tx->tx_xid : group->gr_xid;
+		__entry->response = tx ? tx->tx_response : group->gr_response;
+		__entry->number = tx ? (int)tx->tx_number : -1;
+		__entry->due = group->gr_open ? (int)group->gr_number : 0;
 	),
-	TP_printk("conn=%p xid=0x%08x response=%d verdict=%d", __entry->conn,
-		  __entry->xid, __entry->response, __entry->verdict)
+	TP_printk("conn=%p xid=0x%08x response=%d number=%d due=%d",
+		  __entry->conn, __entry->xid, __entry->response,
+		  __entry->number, __entry->due)
 );
 
 TRACE_EVENT(rpcrdma_recv_post,

@@ -294,7 +294,7 @@ fuzz_rtx_arrival(struct fuzz_in *in, const struct rpcrdma_group *group,
 {
 	const struct rpcrdma2_rtx *ours = &limits->gl_ours;
 	u8 kind = fuzz_u8(in);
-	bool open = group->gr_state != RPCRDMA_GROUP_IDLE;
+	bool open = group->gr_open;
 	u32 left = open ? group->gr_stream - group->gr_here : 0;
 	struct rpcrdma2_transmission tx = {
 		.tx_first = open ? kind % 16 == 1 : kind % 16 != 1,
@@ -322,22 +322,21 @@ fuzz_rtx_arrival(struct fuzz_in *in, const struct rpcrdma_group *group,
 	return tx;
 }
 
-/* Check the error that answers a broken group. No error answers a Reply. */
-static void fuzz_rtx_refuse(const struct rpcrdma_group_end *end)
+/* Check the error that answers a complete group with this verdict. No error answers a Reply. */
+static void fuzz_rtx_refuse(const struct rpcrdma_group *group,
+			    enum rpcrdma_verdict bad)
 {
 	struct rpcrdma_hdr hdr, about = {
-		.hd_xid = end->ge_xid, .hd_vers = RPCRDMA_VERS_2,
-		.hd_response = end->ge_response,
+		.hd_xid = group->gr_xid, .hd_vers = RPCRDMA_VERS_2,
+		.hd_response = group->gr_response,
 	};
 	enum rpcrdma_verdict verdict;
 	struct rpcrdma2_error error;
 	u8 buf[RPCRDMA2_ERROR_LEN];
 
-	CHECK(end->ge_verdict != RPCRDMA_OK);
-	CHECK(rpcrdma2_refusal(&about, end->ge_verdict,
-			       &rpcrdma2_accept_forward, &error) !=
-	      end->ge_response);
-	if (end->ge_response) {
+	CHECK(rpcrdma2_refusal(&about, bad, &rpcrdma2_accept_forward,
+			       &error) != group->gr_response);
+	if (group->gr_response) {
 		CHECK(rpcrdma2_encode_error(buf, sizeof(buf), &about, 1,
 					    &error) == -EINVAL);
 		return;
@@ -348,70 +347,63 @@ static void fuzz_rtx_refuse(const struct rpcrdma_group_end *end)
 				     &rpcrdma2_accept_backward, &error))
 			CHECK(rpcrdma2_encode_error(buf, sizeof(buf), &about,
 						    1, &error) != -EINVAL);
-	CHECK(rpcrdma2_refusal(&about, end->ge_verdict,
-			       &rpcrdma2_accept_forward, &error));
+	CHECK(rpcrdma2_refusal(&about, bad, &rpcrdma2_accept_forward, &error));
 	CHECK(rpcrdma2_encode_error(buf, sizeof(buf), &about, 1, &error) ==
 	      sizeof(buf));
 	CHECK(rpcrdma2_decode_reply(buf, sizeof(buf), 0, &hdr) == RPCRDMA_OK);
-	CHECK(hdr.hd_xid == end->ge_xid && hdr.hd_err == error.er_code);
-	CHECK(hdr.hd_err == RPCRDMA2_ERR_BAD_XDR ||
-	      hdr.hd_err == RPCRDMA2_ERR_RTX_CONT ||
-	      hdr.hd_err == RPCRDMA2_ERR_RTX_LIMIT);
+	CHECK(hdr.hd_xid == group->gr_xid && hdr.hd_err == error.er_code);
+	CHECK(hdr.hd_err == (bad == RPCRDMA_BIG_GROUP ?
+			     RPCRDMA2_ERR_RTX_LIMIT : RPCRDMA2_ERR_RTX_CONT));
 }
 
 /*
- * Target rtx-group: any transmissions, one after the other. Check the number of Receives
- * that are held, and the errors that answer broken groups.
+ * Target rtx-group: any transmissions, one after the other, on a connection that is closed when a
+ * group breaks. Check the number of Receives that are held.
  *
- * Covers: RTX-46 RTX-47 RTX-48 RTX-49 RTX-50 RTX-84
+ * Covers: RTX-46 RTX-47 RTX-48 RTX-50 RTX-84
  */
 void fuzz_rtx_group(const u8 *data, size_t size)
 {
 	struct fuzz_in in = { .fi_pos = data, .fi_left = size };
 	struct rpcrdma_group_limits limits = fuzz_rtx_limits(&in);
-	u32 i, held = 0, firsts = 0, outcomes = 0, rounds;
+	static const struct rpcrdma_group none;
 	struct rpcrdma2_item item = { 8, 1 };
 	struct rpcrdma2_transmission tx;
-	struct rpcrdma_group group = { };
-	struct rpcrdma_group_step step;
-	bool other, known;
+	struct rpcrdma_group group = none;
+	enum rpcrdma_group_does does;
+	enum rpcrdma_verdict verdict;
+	u32 held = 0, rounds;
+	bool other, known, open;
 
 	for (rounds = 0; in.fi_left && rounds < 200; rounds++) {
 		other = fuzz_u8(&in) >= 250;
 		tx = fuzz_rtx_arrival(&in, &group, &limits);
-		memset(&step, 0xa5, sizeof(step));
-		rpcrdma_group_take(&group, &limits, other ? NULL : &tx, &step);
+		open = group.gr_open;
+		does = rpcrdma_group_take(&group, &limits, other ? NULL : &tx);
 		known = !other && (tx.tx_response ||
 				   limits.gl_ours.xp_call_max);
-		CHECK((step.gs_does == RPCRDMA_GROUP_PASS) == !known);
-		CHECK(step.gs_nends <= RPCRDMA_GROUP_ENDS);
-		firsts += known && tx.tx_first;
-		outcomes += step.gs_nends;
-		for (i = 0; i < step.gs_nends; i++)
-			fuzz_rtx_refuse(&step.gs_ends[i]);
-		if (step.gs_release)
+		CHECK((does == RPCRDMA_GROUP_PASS) == (!known && !open));
+		held += does == RPCRDMA_GROUP_KEEP;
+		if (does == RPCRDMA_GROUP_BROKEN) {
+			CHECK(group.gr_open == open);
+			group = none;
 			held = 0;
-		held += step.gs_does == RPCRDMA_GROUP_KEEP;
-		if (step.gs_does == RPCRDMA_GROUP_WHOLE) {
+		}
+		if (does == RPCRDMA_GROUP_WHOLE) {
 			CHECK(group.gr_count == held + 1);
 			CHECK(group.gr_here == group.gr_stream);
-			CHECK(group.gr_response ||
-			      group.gr_stream <= limits.gl_ours.xp_msg_max);
-			outcomes++;
 			held = 0;
 			item.im_length = fuzz_num(&in) | 1;
-			if (rpcrdma_group_judge(&group, &limits, &item, 1) ==
-			    RPCRDMA_OK)
+			verdict = rpcrdma_group_judge(&group, &limits, &item, 1);
+			if (verdict)
+				fuzz_rtx_refuse(&group, verdict);
+			else
 				CHECK(item.im_length == group.gr_data);
 			if (rpcrdma_group_judge(&group, &limits, NULL, 0) ==
 			    RPCRDMA_OK)
 				CHECK(!group.gr_data);
 		}
-		/* Each group has ended exactly once, or is the one that is still open. */
-		CHECK(firsts == outcomes +
-		      (group.gr_state != RPCRDMA_GROUP_IDLE));
-		CHECK(held == (group.gr_state == RPCRDMA_GROUP_OPEN ?
-			       group.gr_number : 0));
+		CHECK(held == (group.gr_open ? group.gr_number : 0));
 		CHECK(held <= 7);
 	}
 }
@@ -575,7 +567,6 @@ void fuzz_rtx_layout(const u8 *data, size_t size)
 	};
 	struct rpcrdma_group group = { };
 	struct rpcrdma2_transmission *tx;
-	struct rpcrdma_group_step step;
 	struct rpcrdma_outgoing out;
 	bool fits;
 
@@ -603,9 +594,9 @@ void fuzz_rtx_layout(const u8 *data, size_t size)
 		sent += tx->tx_here;
 		tx->tx_len = out.og_len;
 		fuzz_rtx_arrive(tx, count, layout.ly_stream);
-		rpcrdma_group_take(&group, &limits, tx, &step);
-		CHECK(step.gs_does == (n == count - 1 ? RPCRDMA_GROUP_WHOLE :
-							RPCRDMA_GROUP_KEEP));
+		CHECK(rpcrdma_group_take(&group, &limits, tx) ==
+		      (n == count - 1 ? RPCRDMA_GROUP_WHOLE :
+					RPCRDMA_GROUP_KEEP));
 	}
 	if (!count)
 		return;

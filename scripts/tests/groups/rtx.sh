@@ -29,7 +29,7 @@ inline_of() {
 # was no error
 sound() {
 	counted client_v2_connects 1 99 counted client_error_replies 0 0 counted client_bad_replies 0 0 \
-		counted groups_broken 0 0 counted group_strays 0 0 counted server_reply_too_large 0 0 with_mount "$@"
+		counted groups_broken 0 0 counted server_reply_too_large 0 0 with_mount "$@"
 }
 
 # written <bytes> <number>: write <number> pieces of <bytes>, each with one WRITE, and compare the file at the server

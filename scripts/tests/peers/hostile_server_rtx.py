@@ -518,36 +518,36 @@ def next_or_done(s, op, operation):
 
 
 def bad_replies(call, body):
-    """Yield (description, messages, is the connection lost?) for bad Replies of three transmissions, or of as many as
-    the Call has offered Receives for."""
+    """Yield (description, messages, is the connection closed?) for bad Replies of three transmissions, or of as many as
+    the Call has offered Receives for. The connection is closed unless the group is complete."""
     size = (len(body) // 3) & ~3
     one, two, three = of = call.transmissions(body, size, size)
     other = call.xid ^ 0x5500
     for at, value in ((COUNT, 0), (STREAM, 4), (STREAM, size - 4), (HERE, 4), (HERE, size - 4), (HERE, 0x7fffffff),
                       (HERE, 0xffffffff), (DATA_AT, 4), (DATA_AT, 1024), (DATA_AT, 0xffffffff)):
-        yield f"word {at // 4} is {value:#x}", [word(one, at, value)] + of[1:], False
-    yield "one of three", [word(one, COUNT, 1)] + of[1:], False
-    yield "two of three", [word(one, COUNT, 2)] + of[1:], False
-    yield "stream that never comes", [word(one, STREAM, len(body) + 4)] + of[1:], False
-    yield "4 GB of stream", [word(one, STREAM, 0xfffffffc)] + of[1:], False
-    yield "a gap", [one, three], False
-    yield "a repeat", [one, two, two, three], False
+        yield f"word {at // 4} is {value:#x}", [word(one, at, value)] + of[1:], True
+    yield "one of three", [word(one, COUNT, 1)] + of[1:], True
+    yield "two of three", [word(one, COUNT, 2)] + of[1:], True
+    yield "stream that never comes", [word(one, STREAM, len(body) + 4)] + of[1:], True
+    yield "4 GB of stream", [word(one, STREAM, 0xfffffffc)] + of[1:], True
+    yield "a gap", [one, three], True
+    yield "a repeat", [one, two, two, three], True
     for delta in (-1, 1, 5):
-        yield f"number {delta:+}", [one, word(two, NUMBER, 1 + delta), three], False
+        yield f"number {delta:+}", [one, word(two, NUMBER, 1 + delta), three], True
     for delta in (-4, 4):
-        yield f"offset {delta:+}", [one, word(two, OFFSET, size + delta), three], False
-    yield "a piece that is too short", [one, word(two, HERE, size - 4)[:-4], three], False
-    yield "a piece of no whole words", [one, word(two, HERE, size - 1)[:-1], three], False
-    yield "nothing in the second", [one, word(two, HERE, 0)[:NEXT_LENGTH], three], False
-    yield "bytes behind the second", [one, two + bytes(4), three], False
-    yield "a second that is cut off", [one, two[:30], three], False
-    yield "a first that is cut off", [one[:40]] + of[1:], False
+        yield f"offset {delta:+}", [one, word(two, OFFSET, size + delta), three], True
+    yield "a piece that is too short", [one, word(two, HERE, size - 4)[:-4], three], True
+    yield "a piece of no whole words", [one, word(two, HERE, size - 1)[:-1], three], True
+    yield "nothing in the second", [one, word(two, HERE, 0)[:NEXT_LENGTH], three], True
+    yield "bytes behind the second", [one, two + bytes(4), three], True
+    yield "a second that is cut off", [one, two[:30], three], True
+    yield "a first that is cut off", [one[:40]] + of[1:], True
     yield "results that nobody asked for", call.transmissions(body, size, size, items=[(40, 8)]), False
     yield "a Position Zero chunk", call.transmissions(body, size, size, reads=[(0, fake())]), False
     yield "a Reply chunk that was not offered", call.transmissions(body, size, size, reply=[fake()]), False
     yield "another XID in the stream", call.transmissions(words(other) + body[4:], size, size), False
     yield "a Call in the stream", call.transmissions(body[:4] + words(0) + body[8:], size, size), False
-    # Another message arrives between the transmissions.     Covers: RTX-51
+    # Another message arrives between the transmissions.
     yield "another XID", [one, word(two, XID, other), three], True
     yield "a Call's NEXT", [one, word(two, FLAGS, 0), three], True
     yield "a CONNPROP in between", [one, connprop(0x71, flags=0), two, three], True
@@ -556,7 +556,8 @@ def bad_replies(call, body):
     yield "a backward Call in this form in between", [one, *group(0x74, [callback_null(0x74)]), two, three], True
     yield "a Reply in between", [one, upwards(header(other) + rpc_reply(other)), two, three], True
     yield "itself in between", [one, *of], True
-    yield "in between when it is broken", [one, word(two, NUMBER, 7), connprop(0x73, flags=0)], True
+    yield "the last twice", of + [three], True
+    yield "no first", [two], True
     yield "halves of two groups", [one, following(other, 1, size, len(body) - size, flags=1) + body[size:]], True
 
 
@@ -564,94 +565,99 @@ def fake():
     return hostile_server.Segment(1, 8, 4096)
 
 
+SOFT = "vers=3,noac,soft,timeo=300,retrans=2"
+
+
+def closed(s, call, op):
+    """The client must close the connection of @call, and send the Call again on another one, where it does not
+    announce the extension. A new mount announces it again."""
+    want(s.serve(lambda conn=call.conn: conn.closed or conn.lost, 20), "the connection stays")
+    result = s.finish(op)
+    want(result == 300, f"READDIR returns {result}")
+    # Covers: RTX-48
+    want(s.of_client() == NOTHING, f"the client says {s.of_client()}")
+    s.works()
+    s.umount()
+    s.mount(SOFT)
+
+
 # Tries: RTX-87
-# Covers: RTX-45 RTX-46 RTX-51 RTX-48 RTX-49 RTX-28
+# Covers: RTX-45 RTX-46 RTX-50 RTX-48 RTX-28
 @case("rtx-replies", "Reply groups of all bad kinds", mount=False)
 def broken(s):
-    s.mount("vers=3,noac,soft,timeo=300,retrans=2")
+    s.mount(SOFT)
     op, call = s.listing()
     count = len(list(bad_replies(call, part_of(call))))
     call.respond()
     s.finish(op)
-    posted = fewest(s)
+    kept = 0
     for i in range(count):
         accepted = s.accepted
         op, call = s.listing()
         what, messages, closes = list(bad_replies(call, part_of(call)))[i]
-        if closes and posted:
-            # The Receives that earlier Calls offered must be posted again.
-            want(posted == fewest(s), f"no longer {posted} Receives are posted")
-            posted = 0
-        before = s.seen[call.xid]
+        before, posted = s.seen[call.xid], fewest(s)
         for message in messages:
-            call.conn.plain(message)
+            if not call.conn.lost:
+                call.conn.plain(message)
         try:
             if closes:
-                want(s.serve(lambda conn=call.conn: conn.closed or conn.lost, 20), "the connection stays")
-                s.finish(op)
-            else:
-                result = s.finish(op)
-                want(result == "EIO", f"READDIR returns {result}")
-                want(s.seen[call.xid] == before, "it was sent again")
-                want(s.accepted == accepted, "the connection is not kept")
-            want(not s.backward or closes, "it is answered")
-            s.backward.clear()
+                closed(s, call, op)
+                s.backward.clear()
+                continue
+            kept += 1
+            result = s.finish(op)
+            want(result == "EIO", f"READDIR returns {result}")
+            want(s.seen[call.xid] == before, "it was sent again")
+            want(s.accepted == accepted, "the connection is not kept")
+            want(not s.backward, "it is answered")
             want(s.do(do_stat, MNT + "/file") == len(DATA), "GETATTR")
+            want(posted == fewest(s), f"no longer {posted} Receives are posted")
         except Failure as e:
             raise Failure(f"{what}: {e}") from None
-    s.log(f"{count} kinds")
+    s.log(f"{count} kinds, after {kept} of them the connection is kept")
     s.works()
 
 
-# Covers: RTX-51
-@case("rtx-replies", "more transmissions than were offered")
+# Covers: RTX-50
+@case("rtx-replies", "more transmissions than were offered", mount=False)
 def too_many(s):
+    s.mount(SOFT)
+
     def whole(call, count, **lists):
         return call.transmissions(part_of(call), *[40] * (count - 1), **lists)
 
     def begin(call, count):
         return word(call.transmissions(part_of(call), 40)[0], COUNT, count)
-    rows = [(1, "in order, and complete", whole),
-            (1, "with a header that is no good", lambda call, count: whole(call, count, reads=[(0, fake())])),
-            (1, "the first no good", lambda call, count: [word(whole(call, count)[0], HERE, 4)] + whole(call, count)[1:]),
-            (1, "with a gap", lambda call, count: [m for i, m in enumerate(whole(call, count)) if i != 1])]
-    rows += [(more, "of which one comes", lambda call, count: [begin(call, count)]) for more in (250, 0xfffffff0)]
-    rows += [(250, "of which one comes, no good", lambda call, count: [word(begin(call, count), HERE, 4)])]
-    for more, what, make in rows:
-        accepted = s.accepted
+    # A complete Reply ends its RPC. A broken one does not.
+    rows = [(1, "EIO", "in order, and complete", whole),
+            (1, "EIO", "with a header that is no good", lambda call, count: whole(call, count, reads=[(0, fake())])),
+            (1, 300, "with a gap", lambda call, count: [m for i, m in enumerate(whole(call, count)) if i != 1])]
+    rows += [(more, 300, "of which one comes", lambda call, count: [begin(call, count)]) for more in (250, 0xfffffff0)]
+    for more, end, what, make in rows:
         op, call = s.listing()
         count = call.group.replies + more
         for message in make(call, count):
-            call.conn.plain(message)
+            if not call.conn.lost:
+                call.conn.plain(message)
         want(s.serve(lambda conn=call.conn: conn.closed or conn.lost, 20),
              f"{count} transmissions for {call.group.replies} Receives, {what}: the connection stays")
         result = s.finish(op)
-        want(result == "EIO", f"{what}: READDIR returns {result}")
+        want(result == end, f"{what}: READDIR returns {result}")
         # The client reconnects for the next Call.
         s.works()
-        want(s.accepted > accepted, "no new connection")
+        want(s.of_client() == NOTHING, f"{what}: the client says {s.of_client()}")
+        s.umount()
+        s.mount(SOFT)
 
 
-# Replies whose XID belongs to no Call. Most of them are invalid in other ways as well. They must have no
+# Complete Replies whose XID belongs to no Call. Most of them are invalid in other ways as well. They must have no
 # effect, however many arrive.
 def for_nobody(s):
     """(what, messages)"""
     xid, size = 0xbad0000, 200
     body = rpc_reply(xid)
     body += bytes(3 * size - len(body))
-    one, two, three = of = group(xid, cut(body, size, size), flags=1, replies=0, credit=s.credit)
-    yield "a whole Reply", of
-    yield "a first that is no good", [word(one, DATA_AT, 4), two, three]
-    yield "more stream than there is", [word(one, STREAM, 0xfffffffc), two, three]
-    yield "no transmissions", [word(one, COUNT, 0), two, three]
-    yield "a gap", [one, three]
-    yield "a repeat", [one, two, two, three]
-    yield "a wrong offset", [one, word(two, OFFSET, 4), three]
-    yield "a wrong number", [one, word(two, NUMBER, 5), three]
-    yield "a short second", [one, two[:24], three]
-    yield "a short first", [one[:47]]
-    yield "strays", [two, three]
-    yield "a last one twice", of + [three]
+    yield "a whole Reply", group(xid, cut(body, size, size), flags=1, replies=0, credit=s.credit)
     yield "items", group(xid, cut(body, size, size), flags=1, replies=0, items=[(40, 8)])
     yield "another XID in the stream", group(xid, cut(words(1) + body[4:], size, size), flags=1, replies=0)
     yield "a Call in the stream", group(xid, cut(body[:4] + words(0) + body[8:], size, size), flags=1, replies=0)
@@ -661,8 +667,8 @@ MANY = int(os.environ.get("ROUNDS") or (10000 if os.environ.get("ALL") else 40))
 
 
 # Tries: RTX-84 RTX-75
-# Covers: RTX-49
-@case("rtx-replies", "bad Replies of each kind, and many of them", mount=False)
+# Covers: RTX-50
+@case("rtx-replies", "Replies that nobody waits for, and many of them", mount=False)
 def storms(s):
     s.mount()
     op, call = s.listing()          # so that the client has posted several Receives for a Reply
@@ -729,11 +735,11 @@ def offered(s):
     s.kept()
 
 
-# The Reply to a READ comes as a broken group, so the RPC ends, but only after its handles were
+# The Reply to a READ comes as a bad group, so the RPC ends, but only after its handles were
 # invalidated. In the meantime groups arrive: one for another RPC, and then the Reply to the READ
-# again, valid, broken, or both. The READ offers only one Receive, so its Reply is a group of one
-# transmission. A longer group would close the connection (RTX-51).
-# Tries: RTX-51 RTX-101
+# again, valid, bad, or both. The READ offers only one Receive, so its Reply is a group of one
+# transmission. A longer group would close the connection (RTX-50).
+# Tries: RTX-50 RTX-101
 @case("rtx-replies", "a lost Reply that is being fenced, and groups behind it", "xprt_rdma_fence", mount=False)
 def lost(s):
     s.mount("vers=3,noac,soft,timeo=300,retrans=2")
@@ -743,7 +749,7 @@ def lost(s):
         want(held.writes, "a long READ without a chunk")
         op, call = s.listing()
         one, = group(held.xid, [part_of(held)], flags=1, replies=0, credit=s.credit)
-        kinds = {"good": one, "bad": word(one, HERE, 4)}
+        kinds = {"good": one, "bad": group(held.xid, [part_of(held)], flags=1, replies=0, items=[(40, 8)])[0]}
         for message in [kinds["bad"], *call.transmissions(call.forward()), *(kinds[k] for k in again.split(", "))]:
             held.conn.plain(message)
         want(s.finish(op) == 300, f"READDIR returns {op.get()}")
@@ -781,20 +787,19 @@ def granting(s):
     s.kept()
 
 
-@case("rtx-replies", "two groups for one Call, and stray transmissions")           # Covers: RTX-51 RTX-46
+@case("rtx-replies", "two groups for one Call")                     # Covers: RTX-50
 def twice(s):
     for _ in range(5):
         op, call = s.listing()
         messages = call.transmissions(call.forward())
-        call.conn.plain(following(call.xid, 1, 200, 4, flags=1) + bytes(4))       # a NEXT before there is a group
-        for message in messages + messages + messages[-1:]:
+        for message in messages + messages:
             call.conn.plain(message)
         want(s.finish(op) == 300, f"READDIR returns {op.get()}")
     s.works()
     s.kept()
 
 
-# Covers: RTX-37 RTX-66 RTX-51
+# Covers: RTX-37 RTX-66 RTX-50
 @case("rtx-replies", "Replies in this form to Calls in base form", "xprt_rdma_bad_reply")
 def to_base(s):
     op, call = s.small()
@@ -808,21 +813,18 @@ def to_base(s):
 
 @case("rtx-replies", "half a Reply, and nothing more", mount=False)  # Tries: RTX-85
 def half(s):
-    for swallowed in (False, True):
-        s.mount("vers=3,noac,hard")
-        op, call = s.listing()
-        messages = call.transmissions(part_of(call), 200, 200)
-        t0 = time.monotonic()
-        call.conn.plain(messages[0])
-        if swallowed:
-            call.conn.plain(word(messages[1], OFFSET, 4))
-        conn = call.conn
-        want(s.verbs.until(lambda c=conn: c.lost, TIMEOUT + 15), "the connection stays")
-        took = time.monotonic() - t0
-        want(took > TIMEOUT - 1, f"the connection goes after {took:.1f} s")
-        s.finish(op)
-        s.works()
-        s.umount()
+    s.mount("vers=3,noac,hard")
+    op, call = s.listing()
+    messages = call.transmissions(part_of(call), 200, 200)
+    t0 = time.monotonic()
+    call.conn.plain(messages[0])
+    conn = call.conn
+    want(s.verbs.until(lambda c=conn: c.lost, TIMEOUT + 15), "the connection stays")
+    took = time.monotonic() - t0
+    want(took > TIMEOUT - 1, f"the connection goes after {took:.1f} s")
+    s.finish(op)
+    s.works()
+    want(s.of_client() == NOTHING, f"the client says {s.of_client()}")
 
 
 # Only with rxe: user space cannot post a Send With Invalidate on siw.
@@ -1096,10 +1098,10 @@ def late(s):
 
 # An RPC was given up, but client_hold_fence delays the invalidation of its handles. In the meantime groups
 # arrive: the Reply to this RPC, and Replies to other RPCs that were given up.
-# Tries: RTX-37 RTX-51 RTX-100 RTX-101
+# Tries: RTX-37 RTX-50 RTX-100 RTX-101
 @case("rtx-connections", "a Call that is being fenced, and groups meanwhile", mount=False, knobs=True)
 def fenced(s):
-    for form in range(3):
+    for form in range(2):
         s.credit = 64
         s.mount("vers=3,noac,hard")
         s.works()
@@ -1122,8 +1124,7 @@ def fenced(s):
             want(s.verbs.until(lambda n=count: owed() == n + 1), f"{owed()} credits are owed, not {count + 1}")
             body, first_one = part_of(call), others.pop()
             first_one.grouped(part_of(first_one), 200, 200)
-            of = group(call.xid, cut(body, *((), (200,), (200, 200))[form]), flags=1, replies=0, credit=s.credit)
-            for message in of if form != 2 else of[:1] + of[2:]:
+            for message in group(call.xid, cut(body, *((), (200,))[form]), flags=1, replies=0, credit=s.credit):
                 call.conn.plain(message)
             for other in others:
                 other.grouped(part_of(other), 200, 200)
