@@ -9,6 +9,8 @@
 #include <rpcrdma/plan.h>
 #include <rpcrdma/size.h>
 
+#include "rpcrdma_kunit.h"
+
 /* Compute the size of a header from the layout in wire.rst, independently of the tested code. */
 static u32 rpcrdma_plan_formula(u32 reads, u32 writes, u32 reply)
 {
@@ -375,7 +377,7 @@ static void rpcrdma_plan_examples_v2(struct kunit *test)
 }
 
 /* A plan does not use what errors of version 2 have forbidden, and uses what they require.
- * Covers: V2-ERR-10 V2-ERR-12 V2-ERR-15 V2-ERR-17 G-23
+ * Covers: V2-ERR-10 V2-ERR-12 V2-ERR-15 G-23
  */
 static void rpcrdma_plan_retried(struct kunit *test)
 {
@@ -402,7 +404,7 @@ static void rpcrdma_plan_retried(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, plan.pl_call, RPCRDMA_CALL_LONG);
 	KUNIT_EXPECT_EQ(test, plan.pl_reply, RPCRDMA_REPLY_WRITE);
 
-	args.pa_no_write = true;
+	args.pa_reply_chunk = true;
 	KUNIT_ASSERT_EQ(test, rpcrdma_plan_rpc(&limits, &args, &plan), 0);
 	KUNIT_EXPECT_EQ(test, plan.pl_reply, RPCRDMA_REPLY_LONG);
 
@@ -415,33 +417,6 @@ static void rpcrdma_plan_retried(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, plan.pl_call, RPCRDMA_CALL_READ);
 	KUNIT_EXPECT_EQ(test, plan.pl_reply, RPCRDMA_REPLY_LONG);
 
-	/* Two segments are enough for an item, but not for a whole message */
-	args = both;
-	args.pa_segs_max = 2;
-	KUNIT_ASSERT_EQ(test, rpcrdma_plan_rpc(&limits, &args, &plan), 0);
-	KUNIT_EXPECT_EQ(test, plan.pl_call, RPCRDMA_CALL_READ);
-	args.pa_no_read = true;
-	KUNIT_EXPECT_EQ(test, rpcrdma_plan_rpc(&limits, &args, &plan),
-			-EMSGSIZE);
-	args.pa_call_segs = 2;
-	KUNIT_EXPECT_EQ(test, rpcrdma_plan_rpc(&limits, &args, &plan), 0);
-	args.pa_no_write = true;
-	KUNIT_EXPECT_EQ(test, rpcrdma_plan_rpc(&limits, &args, &plan),
-			-EMSGSIZE);
-
-	/* The server accepts only two segments in a chunk. An item would take three, but a whole
-	 * message takes only two.
-	 */
-	args = both;
-	args.pa_segs_max = 2;
-	args.pa_call_item_segs = 3;
-	args.pa_reply_item_segs = 3;
-	args.pa_call_segs = 2;
-	args.pa_reply_segs = 2;
-	KUNIT_ASSERT_EQ(test, rpcrdma_plan_rpc(&limits, &args, &plan), 0);
-	KUNIT_EXPECT_EQ(test, plan.pl_call, RPCRDMA_CALL_LONG);
-	KUNIT_EXPECT_EQ(test, plan.pl_reply, RPCRDMA_REPLY_LONG);
-
 	/* pa_reply_chunk requires a Reply chunk, although the Reply fits a Receive */
 	args = both;
 	args.pa_reply_max = 100;
@@ -451,6 +426,196 @@ static void rpcrdma_plan_retried(struct kunit *test)
 	args.pa_reply_chunk = true;
 	KUNIT_ASSERT_EQ(test, rpcrdma_plan_rpc(&limits, &args, &plan), 0);
 	KUNIT_EXPECT_EQ(test, plan.pl_reply, RPCRDMA_REPLY_LONG);
+}
+
+struct rpcrdma_retry_case {
+	const char			*desc;
+	enum rpcrdma_call_form		call;
+	enum rpcrdma_reply_form		reply;
+	u32				err;
+	u32				needed;
+	bool				good;
+	struct rpcrdma_retry		want;
+};
+
+/* The Reply chunk, if there is one, has 8192 bytes, and may have up to 66000. */
+static const struct rpcrdma_retry_case rpcrdma_retry_cases[] = {
+	{
+		.desc = "READ_CHUNKS to a Read chunk",
+		.call = RPCRDMA_CALL_READ, .err = RPCRDMA2_ERR_READ_CHUNKS,
+		.good = true, .want = { .ry_no_read = true },
+	}, {
+		.desc = "READ_CHUNKS to a Position Zero chunk",
+		.call = RPCRDMA_CALL_LONG, .err = RPCRDMA2_ERR_READ_CHUNKS,
+	}, {
+		.desc = "READ_CHUNKS to no chunk",
+		.err = RPCRDMA2_ERR_READ_CHUNKS,
+	}, {
+		.desc = "WRITE_CHUNKS to a Write chunk",
+		.reply = RPCRDMA_REPLY_WRITE, .err = RPCRDMA2_ERR_WRITE_CHUNKS,
+		.good = true, .want = { .ry_reply_chunk = true },
+	}, {
+		.desc = "WRITE_CHUNKS to a Reply chunk",
+		.reply = RPCRDMA_REPLY_LONG, .err = RPCRDMA2_ERR_WRITE_CHUNKS,
+	}, {
+		.desc = "SEGMENTS",
+		.call = RPCRDMA_CALL_READ, .err = RPCRDMA2_ERR_SEGMENTS,
+		.needed = 2,
+	}, {
+		.desc = "WRITE_RESOURCE",
+		.reply = RPCRDMA_REPLY_WRITE,
+		.err = RPCRDMA2_ERR_WRITE_RESOURCE, .needed = 1,
+	}, {
+		.desc = "REPLY_RESOURCE, all there is",
+		.reply = RPCRDMA_REPLY_LONG, .needed = 66000,
+		.err = RPCRDMA2_ERR_REPLY_RESOURCE,
+		.good = true, .want = { .ry_reply_chunk = true },
+	}, {
+		.desc = "REPLY_RESOURCE, one byte, nothing was provided",
+		.needed = 1, .err = RPCRDMA2_ERR_REPLY_RESOURCE,
+		.good = true, .want = { .ry_reply_chunk = true },
+	}, {
+		.desc = "REPLY_RESOURCE, a Write chunk was provided",
+		.reply = RPCRDMA_REPLY_WRITE, .needed = 8192,
+		.err = RPCRDMA2_ERR_REPLY_RESOURCE,
+		.good = true, .want = { .ry_reply_chunk = true },
+	}, {
+		.desc = "REPLY_RESOURCE, nothing is needed",
+		.err = RPCRDMA2_ERR_REPLY_RESOURCE,
+	}, {
+		.desc = "REPLY_RESOURCE, what was offered",
+		.reply = RPCRDMA_REPLY_LONG, .needed = 8192,
+		.err = RPCRDMA2_ERR_REPLY_RESOURCE,
+	}, {
+		.desc = "REPLY_RESOURCE, one byte more than there is",
+		.needed = 66001, .err = RPCRDMA2_ERR_REPLY_RESOURCE,
+	}, {
+		.desc = "REPLY_RESOURCE, four gigabytes",
+		.needed = U32_MAX, .err = RPCRDMA2_ERR_REPLY_RESOURCE,
+	}, {
+		.desc = "RTX_CONT to a group",
+		.call = RPCRDMA_CALL_GROUP, .err = RPCRDMA2_ERR_RTX_CONT,
+		.good = true,
+	}, {
+		.desc = "RTX_LIMIT to a group",
+		.call = RPCRDMA_CALL_GROUP, .err = RPCRDMA2_ERR_RTX_LIMIT,
+		.good = true,
+	}, {
+		.desc = "INVAL_HTYPE to a group",
+		.call = RPCRDMA_CALL_GROUP, .err = RPCRDMA2_ERR_INVAL_HTYPE,
+		.good = true,
+	}, {
+		.desc = "RTX_CONT to a Call that is no group",
+		.call = RPCRDMA_CALL_READ, .err = RPCRDMA2_ERR_RTX_CONT,
+	}, {
+		.desc = "RTX_LIMIT to a Call that is no group",
+		.call = RPCRDMA_CALL_LONG, .err = RPCRDMA2_ERR_RTX_LIMIT,
+	}, {
+		.desc = "INVAL_HTYPE to a Call that is no group",
+		.call = RPCRDMA_CALL_LONG, .err = RPCRDMA2_ERR_INVAL_HTYPE,
+	}, {
+		.desc = "BAD_XDR",
+		.call = RPCRDMA_CALL_GROUP, .err = RPCRDMA2_ERR_BAD_XDR,
+	}, {
+		.desc = "SYSTEM",
+		.call = RPCRDMA_CALL_GROUP, .err = RPCRDMA2_ERR_SYSTEM,
+	}, {
+		.desc = "VERS",
+		.call = RPCRDMA_CALL_READ, .err = RPCRDMA2_ERR_VERS, .needed = 1,
+	}, {
+		.desc = "a code nobody knows",
+		.call = RPCRDMA_CALL_READ, .err = 77, .needed = 9000,
+	},
+};
+
+KUNIT_ARRAY_PARAM_DESC(rpcrdma_retry, rpcrdma_retry_cases, desc);
+
+static bool rpcrdma_retry_is(const struct rpcrdma_retry *retry, bool no_read,
+			     bool reply_chunk, bool base)
+{
+	return retry->ry_no_read == no_read &&
+	       retry->ry_reply_chunk == reply_chunk && retry->ry_base == base;
+}
+
+/* Covers: V2-ERR-08 V2-ERR-10 V2-ERR-12 V2-ERR-13 V2-ERR-15 V2-ERR-17 V2-ERR-19 */
+/* Covers: V2-ERR-21 V2-ERR-22 V2-ERR-24 V2-ERR-25 G-23 RTX-87 RTX-88 */
+static void rpcrdma_retry_remedies(struct kunit *test)
+{
+	const struct rpcrdma_retry_case *param = test->param_value;
+	const struct rpcrdma_plan plan = {
+		.pl_call = param->call, .pl_reply = param->reply,
+	};
+	u32 had = param->reply == RPCRDMA_REPLY_LONG ? 8192 : 0;
+	struct rpcrdma_hdr hdr = {
+		.hd_err = param->err, .hd_err_arg = { param->needed, 9000 },
+	};
+	struct rpcrdma_retry retry = { };
+
+	KUNIT_EXPECT_EQ(test, rpcrdma_plan_retry(&retry, &hdr, &plan, had,
+						 66000), param->good);
+	KUNIT_EXPECT_TRUE(test, rpcrdma_retry_is(&retry, param->want.ry_no_read,
+						 param->want.ry_reply_chunk,
+						 param->good));
+
+	/* An error in the layout of version 1 has no remedy. */
+	memset(&retry, 0, sizeof(retry));
+	hdr.hd_v1_error = true;
+	KUNIT_EXPECT_FALSE(test, rpcrdma_plan_retry(&retry, &hdr, &plan, had,
+						    66000));
+	KUNIT_EXPECT_TRUE(test, rpcrdma_retry_is(&retry, false, false, false));
+}
+
+/* Whatever errors a server sends, an RPC is sent again at most three times because of them. Each
+ * time, it is planned as xprt_rdma_marshal_plan() and xprt_rdma_group_plan() would plan it.
+ *
+ * Covers: V2-ERR-22 RTX-89
+ */
+static void rpcrdma_retry_ends(struct kunit *test)
+{
+	static const u32 codes[] = {
+		RPCRDMA2_ERR_RTX_CONT, RPCRDMA2_ERR_RTX_LIMIT,
+		RPCRDMA2_ERR_INVAL_HTYPE, RPCRDMA2_ERR_READ_CHUNKS,
+		RPCRDMA2_ERR_WRITE_CHUNKS, RPCRDMA2_ERR_REPLY_RESOURCE,
+	};
+	static const struct rpcrdma_plan_rtx rtx = {
+		.px_peer = { .xp_call_max = 64, .xp_reply_max = 16,
+			     .xp_msg_max = 1 << 20 },
+		.px_more = 63, .px_spare = 16, .px_long_max = 65536,
+		.px_write_max = 65536,
+	};
+	static const struct rpcrdma_limits limits = {
+		.lm_inline_send = 4096, .lm_inline_recv = 4096,
+		.lm_hdr_extra = 8,
+	};
+	struct rpcrdma_plan_args args = {
+		.pa_call_len = 9000, .pa_call_item = 8192,
+		.pa_call_data = 8192, .pa_call_item_segs = 1,
+		.pa_call_segs = 3, .pa_reply_max = 9000,
+		.pa_reply_item_segs = 1, .pa_reply_segs = 3,
+		.pa_reduce = true,
+	};
+	struct rpcrdma_kunit *fx = test->priv;
+	struct rpcrdma_hdr hdr = { .hd_err_arg = { 8000 } };
+	struct rpcrdma_retry retry;
+	struct rpcrdma_plan plan;
+	int run, i, retried, most = 0;
+
+	for (run = 0; run < 500; run++) {
+		args.pa_reply_item = run % 2 ? 8192 : 0;
+		memset(&retry, 0, sizeof(retry));
+		for (retried = 0, i = 0; i < 40; i++) {
+			args.pa_rtx = retry.ry_base ? NULL : &rtx;
+			args.pa_no_read = retry.ry_no_read;
+			args.pa_reply_chunk = retry.ry_reply_chunk;
+			KUNIT_ASSERT_EQ(test, rpcrdma_plan_rpc(&limits, &args,
+							       &plan), 0);
+			hdr.hd_err = codes[rpcrdma_kunit_random(fx, ARRAY_SIZE(codes))];
+			retried += rpcrdma_plan_retry(&retry, &hdr, &plan, 0,
+						      9000);
+		}
+		most = max(most, retried);
+	}
+	KUNIT_EXPECT_EQ(test, most, 3);
 }
 
 struct rpcrdma_answer_case {
@@ -1064,7 +1229,7 @@ static void rpcrdma_plan_foreign_fails(struct kunit *test)
 		.pa_call_segs = 3, .pa_reply_item_segs = 1,
 		.pa_reply_segs = 3, .pa_reduce = true,
 	};
-	struct rpcrdma_plan_args bad[8];
+	struct rpcrdma_plan_args bad[6];
 	struct rpcrdma_plan plan;
 	u32 i;
 
@@ -1076,12 +1241,8 @@ static void rpcrdma_plan_foreign_fails(struct kunit *test)
 	bad[1].pa_call_item = 0;
 	bad[2].pa_call_len = 5200;
 	bad[3].pa_reduce = false;
-	bad[4].pa_no_write = true;
-	bad[5].pa_reply_item = 0;
-	bad[6].pa_reply_chunk = true;
-	bad[7].pa_segs_max = 1;
-	bad[7].pa_call_item_segs = 2;
-	bad[7].pa_reply_item_segs = 2;
+	bad[4].pa_reply_item = 0;
+	bad[5].pa_reply_chunk = true;
 	for (i = 0; i < ARRAY_SIZE(bad); i++) {
 		/* Each of these has a plan for ordinary pages. */
 		KUNIT_EXPECT_EQ(test, rpcrdma_plan_rpc(&limits, &bad[i], &plan),
@@ -1089,7 +1250,7 @@ static void rpcrdma_plan_foreign_fails(struct kunit *test)
 		KUNIT_EXPECT_EQ(test,
 				rpcrdma_plan_foreign_ok(test, &limits, &bad[i],
 							true, false, &plan),
-				i >= 4 && i <= 6);
+				i >= 4);
 		KUNIT_EXPECT_EQ(test,
 				rpcrdma_plan_foreign_ok(test, &limits, &bad[i],
 							false, true, &plan),
@@ -1103,6 +1264,8 @@ static struct kunit_case rpcrdma_plan_kunit_cases[] = {
 	KUNIT_CASE(rpcrdma_plan_all_segments_fit),
 	KUNIT_CASE_PARAM(rpcrdma_plan_examples_v2, rpcrdma_plan_gen_params),
 	KUNIT_CASE(rpcrdma_plan_retried),
+	KUNIT_CASE_PARAM(rpcrdma_retry_remedies, rpcrdma_retry_gen_params),
+	KUNIT_CASE(rpcrdma_retry_ends),
 	KUNIT_CASE_PARAM(rpcrdma_plan_answers, rpcrdma_answer_gen_params),
 	KUNIT_CASE_PARAM(rpcrdma_plan_rtx, rpcrdma_plan_rtx_gen_params),
 	KUNIT_CASE(rpcrdma_plan_rtx_bounds),
@@ -1116,6 +1279,7 @@ static struct kunit_case rpcrdma_plan_kunit_cases[] = {
 
 static struct kunit_suite rpcrdma_plan_suite = {
 	.name = "rpcrdma_plan",
+	.init = rpcrdma_kunit_init,
 	.test_cases = rpcrdma_plan_kunit_cases,
 };
 

@@ -36,12 +36,11 @@ struct dentry;
  * @fa_server_max_segs: maximum number of segments that it accepts in a chunk of such a Call
  * @fa_server_fail_code: BAD_XDR, INVAL_HTYPE or WRITE_CHUNKS (RPCRDMA2_ERR_*). Any other value
  *	stands for SYSTEM
- * @fa_client_shrink_write: maximum size in bytes of the client's Write chunks
  * @fa_client_shrink_reply: maximum size in bytes of a Reply that the client provides for
  *
  * Each of them has a directory or file in debugfs with its name, without the prefix. If the server
- * has answered that a Call provides too little room, the client sends the Call again with the room
- * that the error requires, whatever the last two limits are.
+ * has answered that a Call provides too little room, the client sends the Call again with the
+ * largest room, whatever the last limit is.
  */
 struct rpcrdma_fail {
 	struct fault_attr	fa_device_probe_reads;
@@ -56,7 +55,6 @@ struct rpcrdma_fail {
 	u32			fa_server_max_writes;
 	u32			fa_server_max_segs;
 	u32			fa_server_fail_code;
-	u32			fa_client_shrink_write;
 	u32			fa_client_shrink_reply;
 };
 

@@ -109,12 +109,9 @@ struct rpcrdma_plan_rtx {
  * @pa_reduce: the security flavour allows items to leave the stream (G-27)
  * @pa_no_long: the server does not know the header type of a Long Call
  * @pa_no_read: the server has refused a Read chunk
- * @pa_no_write: the server has refused a Write chunk
  * @pa_reply_chunk: the Call must provide a Reply chunk
  * @pa_call_foreign: the CPU must not access the pages with the Call's item (see below)
  * @pa_reply_foreign: the CPU must not access the pages for the Reply's item
- * @pa_segs_max: maximum number of segments in a chunk that the server accepts; 0 if it has
- *	reported no limit
  * @pa_rtx: limits for groups; NULL if only base form (without the round-trip extension) is
  *	possible
  */
@@ -131,11 +128,9 @@ struct rpcrdma_plan_args {
 	bool		pa_reduce;
 	bool		pa_no_long;
 	bool		pa_no_read;
-	bool		pa_no_write;
 	bool		pa_reply_chunk;
 	bool		pa_call_foreign;
 	bool		pa_reply_foreign;
-	u32		pa_segs_max;
 	const struct rpcrdma_plan_rtx *pa_rtx;
 };
 
@@ -169,6 +164,20 @@ struct rpcrdma_plan {
 	bool			pl_short;
 };
 
+/**
+ * struct rpcrdma_retry - how the next Call of an RPC must differ because of earlier errors
+ * @ry_no_read: use no Read chunk, except a Position Zero chunk
+ * @ry_reply_chunk: provide a Reply chunk of the largest possible size, and no Write chunk
+ * @ry_base: use nothing of the round-trip extension (rtx.h)
+ *
+ * All members are false for an RPC that has had no error.
+ */
+struct rpcrdma_retry {
+	bool		ry_no_read;
+	bool		ry_reply_chunk;
+	bool		ry_base;
+};
+
 /*
  * Foreign pages: the CPU must not access the memory that these pages stand for, because it is
  * memory of another device (client/foreign.c). So an item in foreign pages goes in a chunk of its
@@ -177,9 +186,8 @@ struct rpcrdma_plan {
  *
  * - In an inline message or a group, an item is copied, or the device of the connection reads it
  *   from pages that were mapped like ordinary memory.
- * - A Long Call may have to be copied to other pages before it is sent, and a Long Reply from other
- *   pages after it has come (client/bounce.c). Besides, if the head of a Long Reply is shorter than
- *   expected, its data does not begin where the pages begin, and sunrpc moves the data there.
+ * - If the head of a Long Reply is shorter than expected, its data does not begin where the pages
+ *   begin, and sunrpc moves the data there. A Long Call is excluded only to have one rule.
  *
  * If an item can have no chunk of its own, the RPC fails.
  */
@@ -226,6 +234,9 @@ enum rpcrdma_answer_form {
 int rpcrdma_plan_rpc(const struct rpcrdma_limits *limits,
 		     const struct rpcrdma_plan_args *args,
 		     struct rpcrdma_plan *plan);
+bool rpcrdma_plan_retry(struct rpcrdma_retry *retry,
+			const struct rpcrdma_hdr *hdr,
+			const struct rpcrdma_plan *plan, u32 had, u32 most);
 enum rpcrdma_answer_form
 rpcrdma_plan_answer(const struct rpcrdma_limits *limits, u32 hdr_len,
 		    u32 body_len, bool has_reply_chunk, u32 reply_chunk_len,

@@ -160,16 +160,6 @@ VISIBLE_IF_KUNIT int xprt_rdma_reply_place(struct xprt_rdma *xr,
 }
 EXPORT_SYMBOL_IF_KUNIT(xprt_rdma_reply_place);
 
-static int xprt_rdma_reply_place_copy(struct xprt_rdma_req *req)
-{
-	struct xdr_buf buf = req->rr_slot.rq_rcv_buf;
-
-	buf.len = buf.head[0].iov_len + buf.page_len + buf.tail[0].iov_len;
-	return xprt_rdma_bounce_drain(&req->rr_reply_copy, &buf,
-				      req->rr_reply_written) ?:
-	       (int)req->rr_reply_written;
-}
-
 static int xprt_rdma_reply_finish(struct xprt_rdma *xr,
 				  struct xprt_rdma_req *req)
 {
@@ -177,13 +167,10 @@ static int xprt_rdma_reply_finish(struct xprt_rdma *xr,
 		return req->rr_reply_status;
 	if (rpcrdma_msg_body_len(req->rr_msg))
 		return xprt_rdma_reply_place(xr, req);
-	/* The server has written the whole Reply to the Reply chunk. The memory of the
-	 * chunk is rq_rcv_buf itself, or rr_reply_copy, from which the Reply must be
-	 * copied to rq_rcv_buf.
+	/* The server has written the whole Reply to the Reply chunk, whose memory is
+	 * rq_rcv_buf.
 	 */
 	xr->xr_stats.cs_bytes_in += req->rr_reply_written;
-	if (unlikely(req->rr_reply_copy.pages))
-		return xprt_rdma_reply_place_copy(req);
 	return req->rr_reply_written;
 }
 

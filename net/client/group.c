@@ -50,8 +50,7 @@ static bool xprt_rdma_group_may(const struct xprt_rdma *xr,
 				const struct xprt_rdma_req *req)
 {
 	return xr->xr_rtx.xp_flags && xr->xr_conn.cn_rtx.xp_call_max &&
-	       !READ_ONCE(xr->xr_no_rtx) && !req->rr_retry.ry_tried &&
-	       !req->rr_retry.ry_base;
+	       !READ_ONCE(xr->xr_no_rtx) && !req->rr_retry.ry_base;
 }
 
 /* Fills in the limits for a group, such as the credits and spare Receives that are free now.

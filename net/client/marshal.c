@@ -65,38 +65,6 @@ static u32 xprt_rdma_marshal_reply_max(const struct xprt_rdma_req *req)
 	return len;
 }
 
-static u32 xprt_rdma_marshal_write_len(const struct xprt_rdma_req *req)
-{
-	u32 len = req->rr_slot.rq_rcv_buf.page_len;
-
-	return max(rpcrdma_fail_limit(client_shrink_write, len),
-		   req->rr_retry.ry_write_len);
-}
-
-/* Applies the changes that earlier errors require of this Call. If the server has limited the
- * number of segments, a Long Call or Long Reply that has more of them can be copied to whole
- * pages (bounce.c). So no more segments are counted for it than its copy would have.
- */
-static void xprt_rdma_marshal_args_retried(const struct xprt_rdma *xr,
-					   const struct xprt_rdma_req *req,
-					   struct rpcrdma_plan_args *args)
-{
-	u32 pages = xr->xr_sizes.cz_mr_pages;
-
-	args->pa_no_read = req->rr_retry.ry_no_read;
-	args->pa_no_write = req->rr_retry.ry_no_write;
-	args->pa_reply_chunk = req->rr_retry.ry_reply_chunk;
-	args->pa_segs_max = req->rr_retry.ry_segs;
-	if (!args->pa_segs_max)
-		return;
-	args->pa_call_segs = min(args->pa_call_segs,
-				 rpcrdma_size_mrs(args->pa_call_len, 0,
-						  PAGE_SIZE, pages));
-	args->pa_reply_segs = min(args->pa_reply_segs,
-				  rpcrdma_size_mrs(args->pa_reply_max, 0,
-						   PAGE_SIZE, pages));
-}
-
 /* May data items be moved out of the message? They may not if the security flavor signs or
  * encrypts the data (RPCAUTH_AUTH_DATATOUCH). krb5 does neither. The bit is not tested for
  * krb5, because auth_gss leaves most bits of au_flags uninitialised.
@@ -133,8 +101,8 @@ static void xprt_rdma_marshal_args(struct xprt_rdma *xr, struct rpc_rqst *rqst,
 						   &args->pa_reply_item_segs);
 	args->pa_reply_item_segs += !!xprt_rdma_marshal_pad(xr, rcv);
 	args->pa_no_long = READ_ONCE(xr->xr_no_long);
-	if (unlikely(req->rr_retry.ry_tried))
-		xprt_rdma_marshal_args_retried(xr, req, args);
+	args->pa_no_read = req->rr_retry.ry_no_read;
+	args->pa_reply_chunk = req->rr_retry.ry_reply_chunk;
 }
 
 /* If the plan lets the CPU access the pages of an item, this looks for foreign pages (plan.h), and
@@ -163,7 +131,7 @@ static bool xprt_rdma_marshal_is_foreign(const struct xprt_rdma_req *req,
  * @send: Send that will carry the Call
  * @rtx: limits for groups (rtx.h); NULL if neither Call nor Reply may be a group
  *
- * This discards the chunks and the copies (bounce.c) of an earlier attempt to send the Call.
+ * This discards the chunks of an earlier attempt to send the Call.
  *
  * Context: process; may sleep.
  * Return: 0, and rr_plan is valid; %-EMSGSIZE if the Call or its largest Reply fits no form;
@@ -188,8 +156,6 @@ int xprt_rdma_marshal_plan(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 	if (rc)
 		return rc;
 
-	xprt_rdma_bounce_put(&req->rr_call_copy);
-	xprt_rdma_bounce_put(&req->rr_reply_copy);
 	req->rr_read.of_out.co_nsegs = 0;
 	req->rr_write.of_out.co_nsegs = 0;
 	xprt_rdma_marshal_args(xr, &req->rr_slot, &args);
@@ -198,34 +164,6 @@ int xprt_rdma_marshal_plan(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 	if (!rc && unlikely(xprt_rdma_marshal_is_foreign(req, &args)))
 		rc = rpcrdma_plan_rpc(&limits, &args, &req->rr_plan);
 	return unlikely(rc == -EIO) ? xprt_rdma_foreign_error() : rc;
-}
-
-/* Maps a whole message for registration. If the message would have more segments than the
- * server accepts, a copy is mapped instead.
- */
-static int xprt_rdma_marshal_map_long(struct xprt_rdma *xr,
-				      struct xprt_rdma_req *req,
-				      const struct xdr_buf *xdr,
-				      bool remote_write,
-				      struct xprt_rdma_offer *offer)
-{
-	struct xdr_buf *copy = remote_write ? &req->rr_reply_copy :
-					      &req->rr_call_copy;
-	u32 max = req->rr_retry.ry_segs;
-	u32 item;
-	int rc;
-
-	if (likely(!max || xprt_rdma_frwr_count(xr, xdr, &item) <= max))
-		return xprt_rdma_frwr_map_all(xr, req, xdr, remote_write,
-					      offer);
-	rc = xprt_rdma_bounce_get(copy, xdr->head[0].iov_len + xdr->page_len +
-					xdr->tail[0].iov_len);
-	if (!rc && !remote_write)
-		rc = xprt_rdma_bounce_fill(copy, xdr);
-	if (!rc)
-		rc = xprt_rdma_frwr_map_pages(xr, req, copy, 0, remote_write,
-					      offer);
-	return rc;
 }
 
 static void xprt_rdma_marshal_trim(struct xdr_buf *buf, u32 len)
@@ -265,8 +203,8 @@ static int xprt_rdma_marshal_map_call(struct xprt_rdma *xr,
 		rpcrdma_count(client_calls_long);
 		xr->xr_stats.cs_read_chunks++;
 		xr->xr_stats.cs_nomsg_calls++;
-		return xprt_rdma_marshal_map_long(xr, req, snd, false,
-						  &req->rr_read);
+		return xprt_rdma_frwr_map_all(xr, req, snd, false,
+					      &req->rr_read);
 	}
 	return -EIO;
 }
@@ -289,7 +227,6 @@ static int xprt_rdma_marshal_map_reply(struct xprt_rdma *xr,
 	case RPCRDMA_REPLY_WRITE:
 		rpcrdma_count(client_replies_write_chunk);
 		xr->xr_stats.cs_write_chunks++;
-		rcv.page_len = xprt_rdma_marshal_write_len(req);
 		rc = xprt_rdma_frwr_map_pages(xr, req, &rcv, 0, true,
 					      &req->rr_write);
 		pad = xprt_rdma_marshal_pad(xr, &rcv);
@@ -301,8 +238,8 @@ static int xprt_rdma_marshal_map_reply(struct xprt_rdma *xr,
 		rpcrdma_count(client_replies_long);
 		xr->xr_stats.cs_reply_chunks++;
 		xprt_rdma_marshal_trim(&rcv, xprt_rdma_marshal_reply_max(req));
-		return xprt_rdma_marshal_map_long(xr, req, &rcv, true,
-						  &req->rr_write);
+		return xprt_rdma_frwr_map_all(xr, req, &rcv, true,
+					      &req->rr_write);
 	}
 	return -EIO;
 }
@@ -314,7 +251,7 @@ static int xprt_rdma_marshal_map_reply(struct xprt_rdma *xr,
  *
  * Context: process; may sleep.
  * Return: 0, and the chunks of the Call (rr_read, rr_write) are valid; %-ENOBUFS if no region, DMA
- *	mapping or memory for a copy (bounce.c) is available; %-EMSGSIZE if a chunk takes too many
+ *	mapping is available; %-EMSGSIZE if a chunk takes too many
  *	regions; or %-EIO if something else has failed. After an error the caller calls
  *	xprt_rdma_frwr_unmap_unposted().
  */
@@ -495,37 +432,31 @@ static void xprt_rdma_marshal_learn(struct xprt_rdma *xr, u32 needed)
 bool xprt_rdma_marshal_retry(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 			     const struct rpcrdma_hdr *hdr)
 {
-	const struct xdr_buf *rcv = &req->rr_slot.rq_rcv_buf;
-	u32 room = xprt_rdma_marshal_offered(&req->rr_write);
-	struct rpcrdma_retry_args args = {
-		.rg_call	= req->rr_plan.pl_call,
-		.rg_reply	= req->rr_plan.pl_reply,
-		.rg_segs	= max(req->rr_read.of_out.co_nsegs,
-				      req->rr_write.of_out.co_nsegs),
-		.rg_write_len	= room,
-		.rg_write_max	= rcv->page_len,
-		.rg_reply_len	= room,
-		.rg_reply_max	= rcv->buflen,
-		.rg_rtx		= req->rr_plan.pl_call == RPCRDMA_CALL_GROUP,
-	};
+	const struct rpcrdma_plan *plan = &req->rr_plan;
+	bool group = plan->pl_call == RPCRDMA_CALL_GROUP;
+	u32 err = hdr->hd_err, had = 0;
 
+	if (plan->pl_reply == RPCRDMA_REPLY_LONG)
+		had = xprt_rdma_marshal_offered(&req->rr_write);
 	/* If the server has refused the header type of this Call, do not send the type
 	 * again on this connection (G-23, RTX-88). This applies only to the types of groups
 	 * (rtx.h) and to RDMA2_NOMSG, because the client cannot do without the other types.
 	 * The error RTX_CONT ends the use of groups, too.
 	 */
-	if (rpcrdma_retry_ends_rtx(hdr, &args))
+	if (group && (err == RPCRDMA2_ERR_INVAL_HTYPE ||
+		      err == RPCRDMA2_ERR_RTX_CONT))
 		WRITE_ONCE(xr->xr_no_rtx, true);
-	if (hdr->hd_err == RPCRDMA2_ERR_INVAL_HTYPE &&
-	    args.rg_call == RPCRDMA_CALL_LONG)
+	if (err == RPCRDMA2_ERR_INVAL_HTYPE &&
+	    plan->pl_call == RPCRDMA_CALL_LONG)
 		WRITE_ONCE(xr->xr_no_long, true);
-	if (!rpcrdma_retry(&req->rr_retry, hdr, &args))
+	if (!rpcrdma_plan_retry(&req->rr_retry, hdr, plan, had,
+				req->rr_slot.rq_rcv_buf.buflen))
 		return false;
-	if (hdr->hd_err == RPCRDMA2_ERR_REPLY_RESOURCE &&
-	    args.rg_reply == RPCRDMA_REPLY_INLINE)
+	if (err == RPCRDMA2_ERR_REPLY_RESOURCE &&
+	    plan->pl_reply == RPCRDMA_REPLY_INLINE)
 		xprt_rdma_marshal_learn(xr, hdr->hd_err_arg[0]);
-	if (hdr->hd_err == RPCRDMA2_ERR_REPLY_RESOURCE &&
-	    args.rg_reply == RPCRDMA_REPLY_GROUP)
+	if (err == RPCRDMA2_ERR_REPLY_RESOURCE &&
+	    plan->pl_reply == RPCRDMA_REPLY_GROUP)
 		WRITE_ONCE(xr->xr_no_reply_groups, true);
 	return true;
 }

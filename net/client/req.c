@@ -104,8 +104,6 @@ int xprt_rdma_req_reserve(struct xprt_rdma *xr)
  */
 void xprt_rdma_req_destroy(struct xprt_rdma_req *req)
 {
-	xprt_rdma_bounce_put(&req->rr_call_copy);
-	xprt_rdma_bounce_put(&req->rr_reply_copy);
 	kfree(req->rr_pad);
 	kfree(req->rr_buf);
 	kfree(req);
@@ -310,8 +308,6 @@ void xprt_rdma_req_free_buf(struct rpc_task *task)
 
 	if (unlikely(!list_empty(&req->rr_mrs) || atomic_read(&req->rr_holds)))
 		xprt_rdma_frwr_fence(xprt_rdma_from(rqst->rq_xprt), req);
-	xprt_rdma_bounce_put(&req->rr_call_copy);
-	xprt_rdma_bounce_put(&req->rr_reply_copy);
 }
 
 /**

@@ -24,7 +24,6 @@
 #include <rpcrdma/msg.h>
 #include <rpcrdma/paths.h>
 #include <rpcrdma/plan.h>
-#include <rpcrdma/retry.h>
 #include <rpcrdma/rtx.h>
 #include <rpcrdma/send.h>
 #include <rpcrdma/size.h>
@@ -233,9 +232,6 @@ struct xprt_rdma_owed {
  * @rr_extra: the Call's credits beyond the first, and its Receives beyond the first
  * @rr_resend: the server answered the Call with an error, and the Call must be sent again;
  *	set under xprt->queue_lock, cleared by the task that sends it
- * @rr_call_copy: copy of the Call, if the Call had to be copied to be registered
- * @rr_reply_copy: pages to which the server writes a Reply that is then copied to the RPC's
- *	buffer (client/bounce.c); empty if the server writes to the RPC's buffer
  * @rr_holds: what the RPC still waits for: XPRT_RDMA_HOLD_REPLY and so on
  * @rr_bc_cookie: in a callback's slot, the connect_cookie of the connection on which the
  *	callback came
@@ -268,8 +264,6 @@ struct xprt_rdma_req {
 	struct rpcrdma_plan	rr_plan;
 	struct rpcrdma_retry	rr_retry;
 	struct xprt_rdma_extra	rr_extra;
-	struct xdr_buf		rr_call_copy;
-	struct xdr_buf		rr_reply_copy;
 	bool			rr_resend;
 	atomic_t		rr_holds;
 	unsigned int		rr_bc_cookie;
@@ -739,14 +733,6 @@ int xprt_rdma_pages_alloc(struct xprt_rdma_send *send);
 int xprt_rdma_pages_map(struct xprt_rdma_send *send, const struct xdr_buf *snd,
 			u32 pos, u32 len);
 void xprt_rdma_pages_unmap(struct xprt_rdma_send *send);
-
-/* client/bounce.c */
-int xprt_rdma_bounce_get(struct xdr_buf *copy, u32 len);
-void xprt_rdma_bounce_put(struct xdr_buf *copy);
-int xprt_rdma_bounce_fill(const struct xdr_buf *copy,
-			  const struct xdr_buf *from);
-int xprt_rdma_bounce_drain(const struct xdr_buf *copy, struct xdr_buf *to,
-			   u32 len);
 
 /* client/foreign.c */
 DECLARE_STATIC_KEY_FALSE(xprt_rdma_foreign_on);

@@ -52,12 +52,6 @@ static u32 rpcrdma_plan_hdr_len(const struct rpcrdma_limits *limits,
 		     U32_MAX);
 }
 
-static bool rpcrdma_plan_segs_ok(const struct rpcrdma_plan_args *args,
-				 u32 nsegs)
-{
-	return !args->pa_segs_max || nsegs <= args->pa_segs_max;
-}
-
 /* Returns the length of a message without its item. */
 static u32 rpcrdma_plan_reduced(u32 len, u32 item)
 {
@@ -110,8 +104,7 @@ rpcrdma_plan_reply(const struct rpcrdma_limits *limits,
 			      limits->lm_inline_recv))
 		return RPCRDMA_REPLY_INLINE;
 	hdr_len = rpcrdma_plan_hdr_len(limits, 0, args->pa_reply_item_segs, 0);
-	if (args->pa_reduce && args->pa_reply_item && !args->pa_no_write &&
-	    rpcrdma_plan_segs_ok(args, args->pa_reply_item_segs) &&
+	if (args->pa_reduce && args->pa_reply_item &&
 	    rpcrdma_plan_fits(hdr_len,
 			      rpcrdma_plan_reduced(args->pa_reply_max,
 						   args->pa_reply_item),
@@ -258,7 +251,6 @@ static int rpcrdma_plan_call(const struct rpcrdma_limits *limits,
 						args->pa_call_item_segs,
 						nwritesegs, nreplysegs);
 	if (args->pa_reduce && args->pa_call_item && !args->pa_no_read &&
-	    rpcrdma_plan_segs_ok(args, args->pa_call_item_segs) &&
 	    rpcrdma_plan_fits(plan->pl_hdr_max,
 			      rpcrdma_plan_reduced(args->pa_call_len,
 						   args->pa_call_item),
@@ -268,8 +260,8 @@ static int rpcrdma_plan_call(const struct rpcrdma_limits *limits,
 	plan->pl_call = RPCRDMA_CALL_LONG;
 	plan->pl_hdr_max = rpcrdma_plan_hdr_len(limits, args->pa_call_segs,
 						nwritesegs, nreplysegs);
-	return !args->pa_no_long && plan->pl_hdr_max <= threshold &&
-	       rpcrdma_plan_segs_ok(args, args->pa_call_segs) ? 0 : -EMSGSIZE;
+	return !args->pa_no_long && plan->pl_hdr_max <= threshold ? 0 :
+								    -EMSGSIZE;
 }
 
 static int rpcrdma_plan_try(const struct rpcrdma_limits *limits,
@@ -291,8 +283,7 @@ static int rpcrdma_plan_try(const struct rpcrdma_limits *limits,
 		nreplysegs = args->pa_reply_segs;
 		/* The header of the Reply returns all segments of the chunk (RFC 8166 4.3.3). */
 		if (rpcrdma_plan_hdr_len(limits, 0, 0, nreplysegs) >
-		    limits->lm_inline_recv ||
-		    !rpcrdma_plan_segs_ok(args, nreplysegs))
+		    limits->lm_inline_recv)
 			return -EMSGSIZE;
 	}
 	return rpcrdma_plan_call(limits, args, nwritesegs, nreplysegs, plan);
@@ -315,8 +306,8 @@ static int rpcrdma_plan_try(const struct rpcrdma_limits *limits,
  * Context: any.
  * Return: 0; %-EIO if an item is in foreign pages (plan.h), and no form of the RPC keeps the CPU
  *	away from them; %-EMSGSIZE if the Call or the Reply has to be long, and that is not
- *	possible: @args forbid a Long Call, the header of the Call does not fit a Send, the
- *	header of the Reply does not fit a Receive, or a chunk would have too many segments.
+ *	possible: @args forbid a Long Call, the header of the Call does not fit a Send, or the
+ *	header of the Reply does not fit a Receive.
  */
 int rpcrdma_plan_rpc(const struct rpcrdma_limits *limits,
 		     const struct rpcrdma_plan_args *args,
@@ -337,6 +328,69 @@ int rpcrdma_plan_rpc(const struct rpcrdma_limits *limits,
 	return rc;
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_plan_rpc);
+
+/**
+ * rpcrdma_plan_retry - can an RPC be sent again after an error of version 2?
+ * @retry: what earlier errors of this RPC require. If true is returned, also what this error
+ *	requires
+ * @hdr: header of the error, as decoded
+ * @plan: the Call that was answered with the error
+ * @had: size of the Reply chunk in the Call in bytes; 0 if it had none
+ * @most: largest possible size of a Reply chunk: the upper layer's room for the Reply, in bytes
+ *
+ * Some errors mean that the Call could succeed in another form. The Call is then sent again with
+ * the same XID, so a server that has already executed it answers from its reply cache (G-23). If
+ * the server refuses Read chunks, the whole Call goes in a Position Zero chunk, which the limit on
+ * Read chunks does not count. If it refuses Write chunks, or the Reply does not fit into what the
+ * Call has offered for it, the whole Reply goes in a Reply chunk of the largest size. In each of
+ * these cases, and if the server refuses a group (rtx.h), the Call takes base form (RTX-88,
+ * RTX-89). So an RPC is sent again at most three times because of errors, whatever a server sends:
+ * each of the three members of @retry that this function sets prevents the Call that it reacts to.
+ *
+ * Context: any.
+ * Return: true if the Call is to be sent again as @retry says; false if the RPC has to
+ *	end with an error.
+ *
+ * See version-two 5.3.3; G-14, G-23.
+ */
+bool rpcrdma_plan_retry(struct rpcrdma_retry *retry,
+			const struct rpcrdma_hdr *hdr,
+			const struct rpcrdma_plan *plan, u32 had, u32 most)
+{
+	u32 needed = hdr->hd_err_arg[0];
+
+	/* Errors of version 1 have no remedy */
+	if (hdr->hd_v1_error)
+		return false;
+	switch (hdr->hd_err) {
+	case RPCRDMA2_ERR_RTX_CONT:
+	case RPCRDMA2_ERR_RTX_LIMIT:
+	case RPCRDMA2_ERR_INVAL_HTYPE:
+		if (plan->pl_call != RPCRDMA_CALL_GROUP)
+			return false;
+		break;
+	case RPCRDMA2_ERR_READ_CHUNKS:
+		if (plan->pl_call != RPCRDMA_CALL_READ)
+			return false;
+		retry->ry_no_read = true;
+		break;
+	case RPCRDMA2_ERR_WRITE_CHUNKS:
+		if (plan->pl_reply != RPCRDMA_REPLY_WRITE)
+			return false;
+		retry->ry_reply_chunk = true;
+		break;
+	case RPCRDMA2_ERR_REPLY_RESOURCE:
+		if (retry->ry_reply_chunk || needed <= had || needed > most)
+			return false;
+		retry->ry_reply_chunk = true;
+		break;
+	default:
+		return false;
+	}
+	retry->ry_base = true;
+	return true;
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_plan_retry);
 
 /**
  * rpcrdma_plan_answer - decide how a responder's Reply travels

@@ -23,7 +23,6 @@ struct rpcrdma_fail rpcrdma_fail = {
 	.fa_server_max_writes	= U32_MAX,
 	.fa_server_max_segs	= U32_MAX,
 	.fa_server_fail_code	= U32_MAX,
-	.fa_client_shrink_write	= U32_MAX,
 	.fa_client_shrink_reply	= U32_MAX,
 };
 
@@ -120,7 +119,6 @@ void rpcrdma_fail_create_files(struct dentry *dir)
 	rpcrdma_fail_create_limit(dir, server_max_writes);
 	rpcrdma_fail_create_limit(dir, server_max_segs);
 	rpcrdma_fail_create_limit(dir, server_fail_code);
-	rpcrdma_fail_create_limit(dir, client_shrink_write);
 	rpcrdma_fail_create_limit(dir, client_shrink_reply);
 	debugfs_create_file("server_kept", 0400, dir, NULL,
 			    &rpcrdma_fail_kept_fops);

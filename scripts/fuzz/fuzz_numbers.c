@@ -211,11 +211,6 @@ static u64 fuzz_less(u32 a, u32 b)
 	return a > b ? a - b : 0;
 }
 
-static bool fuzz_plan_segs(const struct rpcrdma_plan_args *args, u32 nsegs)
-{
-	return !args->pa_segs_max || nsegs <= args->pa_segs_max;
-}
-
 static void fuzz_plan_reply(const struct rpcrdma_limits *limits,
 			    const struct rpcrdma_plan_args *args,
 			    enum rpcrdma_reply_form form)
@@ -228,8 +223,7 @@ static void fuzz_plan_reply(const struct rpcrdma_limits *limits,
 			fuzz_less(args->pa_reply_max, args->pa_reply_item) <=
 			room;
 
-	as_write = as_write && !args->pa_no_write && !args->pa_reply_chunk &&
-		   fuzz_plan_segs(args, args->pa_reply_item_segs);
+	as_write = as_write && !args->pa_reply_chunk;
 	CHECK((form == RPCRDMA_REPLY_INLINE) == as_inline);
 	CHECK((form == RPCRDMA_REPLY_WRITE) == (as_write && !as_inline));
 }
@@ -251,8 +245,8 @@ static void fuzz_plan_rpc(const struct rpcrdma_limits *limits,
 		nreplysegs = args->pa_reply_segs;
 	/* The header of a Long Reply returns the Reply chunk, and must fit a Receive. */
 	too_long = plan.pl_reply == RPCRDMA_REPLY_LONG &&
-		   (fuzz_hdr_len(limits, 0, 0, nreplysegs) >
-		    limits->lm_inline_recv || !fuzz_plan_segs(args, nreplysegs));
+		   fuzz_hdr_len(limits, 0, 0, nreplysegs) >
+		   limits->lm_inline_recv;
 
 	/* The plan is the cheapest form that fits a Send together with its header */
 	short_hdr = fuzz_hdr_len(limits, 0, nwritesegs, nreplysegs);
@@ -262,11 +256,9 @@ static void fuzz_plan_rpc(const struct rpcrdma_limits *limits,
 				nreplysegs);
 	as_inline = short_hdr + args->pa_call_len <= room;
 	as_read = args->pa_reduce && args->pa_call_item && !args->pa_no_read &&
-		  fuzz_plan_segs(args, args->pa_call_item_segs) &&
 		  read_hdr + fuzz_less(args->pa_call_len,
 				       args->pa_call_item) <= room;
-	as_long = long_hdr <= room && !args->pa_no_long &&
-		  fuzz_plan_segs(args, args->pa_call_segs);
+	as_long = long_hdr <= room && !args->pa_no_long;
 
 	if (too_long || (!as_inline && !as_read && !as_long)) {
 		CHECK(rc == -EMSGSIZE);
@@ -292,13 +284,11 @@ static void fuzz_plan_foreign(const struct rpcrdma_limits *limits,
 	int mask, rc;
 
 	as_write = args->pa_reduce && args->pa_reply_item &&
-		   !args->pa_no_write && !args->pa_reply_chunk &&
-		   fuzz_plan_segs(args, args->pa_reply_item_segs) &&
+		   !args->pa_reply_chunk &&
 		   fuzz_hdr_len(limits, 0, args->pa_reply_item_segs, 0) +
 		   fuzz_less(args->pa_reply_max, args->pa_reply_item) <=
 		   limits->lm_inline_recv;
 	as_read = args->pa_reduce && args->pa_call_item && !args->pa_no_read &&
-		  fuzz_plan_segs(args, args->pa_call_item_segs) &&
 		  fuzz_hdr_len(limits, args->pa_call_item_segs,
 			       as_write ? args->pa_reply_item_segs : 0, 0) +
 		  fuzz_less(args->pa_call_len, args->pa_call_item) <=
@@ -331,9 +321,7 @@ static void fuzz_plan_flags(struct rpcrdma_limits *limits,
 					   RPCRDMA1_HDR_MIN : 0;
 	args->pa_no_long = flags & 2;
 	args->pa_no_read = flags & 4;
-	args->pa_no_write = flags & 8;
 	args->pa_reply_chunk = flags & 16;
-	args->pa_segs_max = flags & 32 ? fuzz_u8(in) : 0;
 	args->pa_call_data = args->pa_call_item & 0xffffff;
 	/* Choose a length near 8192. An item of 8192 bytes or more is placed rather than sent
 	 * inline (RPCRDMA_PLAN_PLACED)

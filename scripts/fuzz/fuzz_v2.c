@@ -14,7 +14,7 @@
 #include <rpcrdma/chunk.h>
 #include <rpcrdma/negotiate.h>
 #include <rpcrdma/props.h>
-#include <rpcrdma/retry.h>
+#include <rpcrdma/plan.h>
 #include <rpcrdma/vers.h>
 #include <rpcrdma/wire.h>
 
@@ -296,35 +296,26 @@ void fuzz_v2_negotiate(const u8 *data, size_t size)
 void fuzz_v2_retry(const u8 *data, size_t size)
 {
 	struct fuzz_in in = fuzz_choices(data, &size);
-	struct rpcrdma_retry_args args = {
-		.rg_call = fuzz_u8(&in) % 4, .rg_reply = fuzz_u8(&in) % 4,
-		.rg_rtx = fuzz_u8(&in) % 2, .rg_segs = fuzz_num(&in), .rg_write_len = fuzz_num(&in),
-		.rg_reply_len = fuzz_u8(&in), .rg_write_max = fuzz_num(&in),
-		.rg_reply_max = ~(u32)fuzz_u8(&in),
+	const struct rpcrdma_plan plan = {
+		.pl_call = fuzz_u8(&in) % 4, .pl_reply = fuzz_u8(&in) % 4,
 	};
+	struct rpcrdma_retry retry = { .ry_reply_chunk = fuzz_u8(&in) % 2 };
+	u32 had = fuzz_u8(&in), most = ~(u32)fuzz_u8(&in);
+	const struct rpcrdma_retry before = retry;
 	u8 *msg = fuzz_exact(data, size);
-	struct rpcrdma_retry retry = { }, before;
 	static struct rpcrdma_hdr hdr;
 
 	if (rpcrdma2_decode_reply(msg, size, 0, &hdr) == RPCRDMA_OK &&
 	    hdr.hd_proc == RPCRDMA2_ERROR) {
-		before = retry;
-		CHECK(!rpcrdma_retry_ends_rtx(&hdr, &args) ||
-		      (args.rg_rtx && hdr.hd_err > RPCRDMA2_ERR_VERS));
-		if (!rpcrdma_retry(&retry, &hdr, &args)) {
+		if (!rpcrdma_plan_retry(&retry, &hdr, &plan, had, most)) {
 			CHECK(!memcmp(&retry, &before, sizeof(retry)));
 		} else {
-			CHECK(retry.ry_base == args.rg_rtx);
-			CHECK(retry.ry_tried ? retry.ry_tried == 1u << hdr.hd_err : retry.ry_base);
-			CHECK(!retry.ry_segs || retry.ry_segs < args.rg_segs);
-			CHECK(!retry.ry_write_len ||
-			      (retry.ry_write_len > args.rg_write_len &&
-			       retry.ry_write_len <= args.rg_write_max));
-			CHECK(!retry.ry_no_write || retry.ry_reply_chunk);
+			CHECK(retry.ry_base);
+			CHECK(!retry.ry_no_read ||
+			      plan.pl_call == RPCRDMA_CALL_READ);
+			CHECK(retry.ry_no_read || retry.ry_reply_chunk ||
+			      plan.pl_call == RPCRDMA_CALL_GROUP);
 		}
-		/* After the same error again, the client gives up. */
-		before = retry;
-		CHECK((!before.ry_tried && !before.ry_base) || !rpcrdma_retry(&retry, &hdr, &args));
 	}
 	free(msg);
 }

@@ -18,7 +18,7 @@ SERVE=/proc/sys/sunrpc/svc_rdma
 # Set the knobs of net/verbs/fail.c (fault injection) that this group uses to their defaults.
 knobs_rest() {
 	local limit
-	for limit in server_max_{reads,writes,segs} server_fail_code client_shrink_{write,reply}; do
+	for limit in server_max_{reads,writes,segs} server_fail_code client_shrink_reply; do
 		echo $UNLIMITED >$KNOBS/$limit
 	done
 	fault server_fail 0
@@ -336,11 +336,12 @@ invalidated() {
 not_invalidated() {
 	each_once counted client_mrs_remote_inv 0 0 counted client_mrs_local_inv 16 24 by_size 32768 8
 }
-# Each READ is first answered with an error, which invalidates nothing.
+# Each READ is first answered with an error, which invalidates nothing. It then has a Reply chunk of three regions, of
+# which the server invalidates one.
 sometimes_invalidated() {
-	echo 8192 >$KNOBS/client_shrink_write
+	echo 0 >$KNOBS/server_max_writes
 	each_once counted client_resends 8 8 counted client_mrs_remote_inv 16 18 \
-		counted client_mrs_local_inv 8 14 by_size 32768 8
+		counted client_mrs_local_inv 16 32 by_size 32768 8
 }
 
 # First the server invalidates each handle that the client offers. Then some of the answers are errors, which invalidate
@@ -422,9 +423,6 @@ case_v2-heal-read-chunks() { knobs; with_mount 3 healing server_max_reads 0 serv
 # Covers: V2-ERR-14 V2-ERR-20 V2-ERR-21 G-23
 case_v2-heal-write-chunks() { knobs; with_mount 3 healing server_max_writes 0 server_err_reply_resource copy_some; }
 
-# Covers: V2-ERR-18 V2-ERR-19 V2-ERR-29 G-23
-case_v2-heal-write-resource() { knobs; with_mount 3 healing client_shrink_write 8192 server_err_write_resource copy_some; }
-
 long_lists() {
 	ls -U "$MNT/entries" >/tmp/entries
 	[ "$(wc -l </tmp/entries)" = 5000 ] || die "$(wc -l </tmp/entries) entries, not 5000"
@@ -434,28 +432,14 @@ long_lists() {
 # Covers: V2-ERR-20 V2-ERR-21 V2-PRP-13 G-23
 case_v2-heal-reply-resource() { knobs; with_mount 3 healing client_shrink_reply 4096 server_err_reply_resource long_lists; }
 
-# long_both: make long Calls and long Replies. They consist of several pieces of memory, which take
-# several segments. If the server accepts only one segment in a chunk, the client copies the whole
-# message to a single piece (bounce.c).
-long_both() {
-	long_lists
-	python3 -I -S "$CHECK" names --vers "$VERS" --mnt "$MNT" --seed 1 --manifest /lab/manifest.segs
-	on_server python3 -I -S "$CHECK" verify /lab/manifest.segs $EXPORT
-}
-
-# Covers: V2-ERR-16 V2-ERR-17 G-23
-case_v2-heal-segments() { knobs; with_mount 3 healing server_max_segs 1 server_err_segments long_both; }
-
 # heal_compounds: test errors that the server sends before it executes the Call
 heal_compounds() {
 	healing server_max_reads 0 server_err_read_chunks copy_some
 	before_case
 	healing server_max_writes 0 server_err_reply_resource copy_some
-	before_case
-	healing server_max_segs 1 server_err_segments long_both
 }
 
-# Covers: V2-ERR-11 V2-ERR-16 G-23
+# Covers: V2-ERR-11 G-23
 case_v2-heal-v42() { knobs; with_mount 4.2 heal_compounds; }
 
 # heal_v40: also test errors that the server sends after it has executed the Call, because the results
@@ -463,12 +447,10 @@ case_v2-heal-v42() { knobs; with_mount 4.2 heal_compounds; }
 heal_v40() {
 	heal_compounds
 	before_case
-	healing client_shrink_write 8192 server_err_write_resource copy_some
-	before_case
 	healing client_shrink_reply 4096 server_err_reply_resource long_lists
 }
 
-# Covers: V2-ERR-18 V2-ERR-20 G-23
+# Covers: V2-ERR-20 G-23
 case_v2-heal-v40() { knobs; with_mount 4.0 heal_v40; }
 
 # heal_anew <knob> <counter of the server> <command...>: with a session, the transport sends a
@@ -487,12 +469,9 @@ heal_anew() {
 	ends 120 $pid || die "the application has seen it"
 }
 
-heal_sessions() {
-	heal_anew client_shrink_write server_err_write_resource copy_some
-	heal_anew client_shrink_reply server_err_reply_resource long_lists
-}
+heal_sessions() { heal_anew client_shrink_reply server_err_reply_resource long_lists; }
 
-# Covers: V2-ERR-18 V2-ERR-20 G-23
+# Covers: V2-ERR-20 G-23
 case_v2-heal-session() { knobs; counted client_bad_replies 0 0 counted client_connects 1 1 with_mount 4.2 heal_sessions; }
 
 stat_fails() {

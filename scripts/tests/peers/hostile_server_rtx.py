@@ -909,7 +909,7 @@ def remedies(s):
         planned = [RTX_LIMIT] + ([READ_CHUNKS, REPLY_RESOURCE, RTX_CONT] if turn == 1 else [])
         while True:
             count += 1
-            want(count <= 7, "it is sent more than seven times")
+            want(count <= 4, "it is sent more than four times")
             code = planned.pop(0) if planned else rng.choice(codes)
             call.conn.plain(error2(xid, code, *errors[code]))
             following_one = next_or_done(s, op, (WRITE3,) + LISTING)
@@ -920,7 +920,7 @@ def remedies(s):
             call = following_one
         s.finish(op)
         s.log(f"turn {turn}: sent {s.seen[xid]} times")
-        want(s.seen[xid] <= 7 if turn != 1 else s.seen[xid] == 4, f"turn {turn}: sent {s.seen[xid]} times")
+        want(s.seen[xid] <= 4 if turn != 1 else s.seen[xid] == 4, f"turn {turn}: sent {s.seen[xid]} times")
         anew(s)
 
 
