@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Unit tests of net/client/foreign.c: registering functions for the memory of GPUs, and finding
- * pages of GPUs. Mapping is tested with a mount (scripts/tests/groups/gpu.sh).
+ * pages of GPUs (client/frwr.c). Mapping is tested with a mount (scripts/tests/groups/gpu.sh).
  */
 
 #include <kunit/test.h>
@@ -108,18 +108,18 @@ static void xprt_rdma_foreign_finds(struct kunit *test)
 				xdr.page_base = base;
 				xdr.page_len = len;
 				KUNIT_EXPECT_EQ(test,
-						xprt_rdma_foreign_has(&xdr),
+						xprt_rdma_frwr_is_foreign(&xdr),
 						base < (i + 1) * PAGE_SIZE &&
 						base + len > i * PAGE_SIZE);
 			}
 		}
 		xdr.page_len = 0;
 		xdr.page_base = 0;
-		KUNIT_EXPECT_FALSE(test, xprt_rdma_foreign_has(&xdr));
+		KUNIT_EXPECT_FALSE(test, xprt_rdma_frwr_is_foreign(&xdr));
 	}
 	rpcrdma_unregister_nvfs_dma_ops();
 	xdr.page_len = 3 * PAGE_SIZE;
-	KUNIT_EXPECT_FALSE(test, xprt_rdma_foreign_has(&xdr));
+	KUNIT_EXPECT_FALSE(test, xprt_rdma_frwr_is_foreign(&xdr));
 	for (i = 0; i < XPRT_RDMA_KUNIT_PAGES; i++)
 		__free_page(pages[i]);
 }

@@ -180,7 +180,7 @@ struct rpcrdma_retry {
 
 /*
  * Foreign pages: the CPU must not access the memory that these pages stand for, because it is
- * memory of another device (client/foreign.c). So an item in foreign pages goes in a chunk of its
+ * memory of another device (client/frwr.c). So an item in foreign pages goes in a chunk of its
  * own, and no inline part of a message is read from or written to these pages. The other forms of
  * a message are excluded for these reasons:
  *

@@ -83,7 +83,7 @@ static bool xprt_rdma_reply_is_foreign(const struct xprt_rdma_req *req)
 	const struct xdr_buf *rcv = &req->rr_slot.rq_rcv_buf;
 
 	return rcv->page_len && !rpcrdma_plan_touches_reply(&req->rr_plan) &&
-	       (req->rr_foreign || xprt_rdma_foreign_has(rcv));
+	       (req->rr_foreign || xprt_rdma_frwr_is_foreign(rcv));
 }
 
 /* Copies the inline part of a Reply whose item came by RDMA, and is in the pages. The item must

@@ -1,37 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Client: foreign pages, which stand for the memory of another device. There are two kinds: pages
- * by which a module like nvidia-fs represents memory of a GPU (GPUDirect Storage), and pages of PCI
- * peer-to-peer memory (P2PDMA).
+ * Client: the memory of GPUs. A module like nvidia-fs (GPUDirect Storage) represents it by pages
+ * that the CPU must not access (foreign pages, see plan.h), and registers functions that know these
+ * pages and map them (nvfs.h).
  *
- * This file finds out which pages are foreign, and maps those of the first kind. It never copies
- * anything. plan.h says which forms of a message are possible if it has foreign pages.
+ * This file is built unless make is given CONFIG_RPCRDMA_GPU=n. It never copies anything. frwr.c
+ * finds and maps foreign pages of the other kind, PCI peer-to-peer memory.
  *
  * Operation
  *
- * Only the item (the data) of a READ or a WRITE can have foreign pages, because NFS takes all other
- * pages from the page allocator. If a plan lets the CPU access the pages of an item, marshal.c
- * calls xprt_rdma_foreign_has(), and plans the Call again if there are foreign pages. If the plan
- * has a chunk for the item alone, marshal.c need not look at the pages.
- *
- * Another module may have registered functions (nvfs.h). Whenever a region is mapped, these
- * functions are called first, and map the region if the pages belong to that module. The region
- * then holds a reference to the functions until it is unmapped. rpcrdma_unregister_nvfs_dma_ops()
- * waits until no region holds a reference. As long as no functions are registered, a static key
- * skips all this.
+ * Whenever a region is mapped, the registered functions are called first, and map the region if the
+ * pages belong to that module. The region then holds a reference to the functions until it is
+ * unmapped. rpcrdma_unregister_nvfs_dma_ops() waits until no region holds a reference. As long as
+ * no functions are registered, a static key skips all this.
  *
  * After the functions have been unregistered, nothing shows that a page stands for memory of a GPU.
  * So rr_foreign records that the functions have mapped pages of an RPC. If such an RPC has to be
  * sent again, and no functions map its pages, it fails.
- *
- * P2PDMA pages are mapped by the DMA API, like ordinary pages, if the device can access them
- * (dc_p2pdma). Up to Linux 7.3, NFS does not accept such pages in user memory for direct I/O. So
- * they can only come from code in the kernel that reads or writes NFS files.
  */
-#include <kunit/visibility.h>
 #include <linux/dma-mapping.h>
 #include <linux/export.h>
-#include <linux/memremap.h>
 #include <linux/mutex.h>
 #include <linux/percpu-refcount.h>
 #include <linux/wait.h>
@@ -137,41 +125,26 @@ void rpcrdma_unregister_nvfs_dma_ops(void)
 }
 EXPORT_SYMBOL_GPL(rpcrdma_unregister_nvfs_dma_ops);
 
-static bool xprt_rdma_foreign_begin(void)
-{
-	return static_branch_unlikely(&xprt_rdma_foreign_on) &&
-	       percpu_ref_tryget_live(&xprt_rdma_foreign_users);
-}
-
-static void xprt_rdma_foreign_end(void)
-{
-	percpu_ref_put(&xprt_rdma_foreign_users);
-}
-
 /**
- * xprt_rdma_foreign_has - does a page list have foreign pages?
- * @xdr: buffer, all of whose pages have been allocated
+ * xprt_rdma_foreign_knows - do some pages stand for the memory of a GPU?
+ * @pages: array of pages
+ * @n: number of pages
  *
  * Context: any.
- * Return: true if at least one page is foreign.
+ * Return: true if at least one of them does.
  */
-bool xprt_rdma_foreign_has(const struct xdr_buf *xdr)
+bool xprt_rdma_foreign_knows(struct page **pages, u32 n)
 {
-	u32 from = xdr->page_base >> PAGE_SHIFT;
-	u32 to = DIV_ROUND_UP(xdr->page_base + xdr->page_len, PAGE_SIZE);
-	bool ask = xprt_rdma_foreign_begin(), found = false;
-	struct page *page;
+	bool found = false;
+	u32 i;
 
-	for (; from < to && !found; from++) {
-		page = xdr->pages[from];
-		found = is_pci_p2pdma_page(page) ||
-			(ask && xprt_rdma_foreign_ops->nv_is_gpu_page(page));
-	}
-	if (ask)
-		xprt_rdma_foreign_end();
+	if (!percpu_ref_tryget_live(&xprt_rdma_foreign_users))
+		return false;
+	for (i = 0; i < n && !found; i++)
+		found = xprt_rdma_foreign_ops->nv_is_gpu_page(pages[i]);
+	percpu_ref_put(&xprt_rdma_foreign_users);
 	return found;
 }
-EXPORT_SYMBOL_IF_KUNIT(xprt_rdma_foreign_has);
 
 /* Lets the registered functions map a region. Returns one of the values that nv_dma_map_sg_attrs()
  * may return (nvfs.h).
@@ -198,7 +171,7 @@ static int xprt_rdma_foreign_ask(struct xprt_rdma_mr *mr, int n)
 }
 
 /**
- * xprt_rdma_foreign_try_map - let the registered functions map a region, if they know its pages
+ * xprt_rdma_foreign_map - let the registered functions map a region, if they know its pages
  * @mr: region with pages and direction
  * @n: number of entries in the region's scatterlist
  *
@@ -206,11 +179,11 @@ static int xprt_rdma_foreign_ask(struct xprt_rdma_mr *mr, int n)
  * Return: number of mapped entries; 0 if the pages are to be mapped as usual; %-EIO if the
  *	functions know the pages, but cannot map them.
  */
-int xprt_rdma_foreign_try_map(struct xprt_rdma_mr *mr, int n)
+int xprt_rdma_foreign_map(struct xprt_rdma_mr *mr, int n)
 {
 	int nents;
 
-	if (!xprt_rdma_foreign_begin())
+	if (!percpu_ref_tryget_live(&xprt_rdma_foreign_users))
 		return 0;
 	nents = xprt_rdma_foreign_ask(mr, n);
 	if (nents > 0) {
@@ -219,12 +192,12 @@ int xprt_rdma_foreign_try_map(struct xprt_rdma_mr *mr, int n)
 		rpcrdma_count(client_mrs_foreign);
 		return nents;
 	}
-	xprt_rdma_foreign_end();
+	percpu_ref_put(&xprt_rdma_foreign_users);
 	return nents == NVFS_MAP_NOT_GPU ? 0 : xprt_rdma_foreign_error();
 }
 
 /**
- * xprt_rdma_foreign_unmap - unmap a region that was mapped by xprt_rdma_foreign_try_map()
+ * xprt_rdma_foreign_unmap - unmap a region that was mapped by xprt_rdma_foreign_map()
  * @mr: region
  *
  * Context: any.
@@ -235,24 +208,5 @@ void xprt_rdma_foreign_unmap(struct xprt_rdma_mr *mr)
 					       mr->mr_pages.sgl, mr->mr_nents,
 					       mr->mr_dir);
 	mr->mr_foreign = false;
-	xprt_rdma_foreign_end();
-}
-
-/**
- * xprt_rdma_foreign_is_p2pdma - does a region have pages of PCI peer-to-peer memory?
- * @mr: region with pages
- * @n: number of entries in the region's scatterlist
- *
- * Context: any.
- * Return: true if at least one page is of this kind.
- */
-bool xprt_rdma_foreign_is_p2pdma(const struct xprt_rdma_mr *mr, int n)
-{
-	struct scatterlist *sg;
-	int i;
-
-	for_each_sg(mr->mr_pages.sgl, sg, n, i)
-		if (is_pci_p2pdma_page(sg_page(sg)))
-			return true;
-	return false;
+	percpu_ref_put(&xprt_rdma_foreign_users);
 }

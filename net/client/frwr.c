@@ -17,10 +17,24 @@
  * Two send queue entries are reserved for each region when the RPC is sent. The entry for
  * its registration is released together with that of the Send (send.c), and the entry for its
  * invalidation when the region returns to the pool.
+ *
+ * Only the item (the data) of a READ or a WRITE can have foreign pages, which the CPU must not
+ * access (plan.h), because NFS takes all other pages from the page allocator. If a plan lets the
+ * CPU access the pages of an item, marshal.c calls xprt_rdma_frwr_is_foreign(), and plans the Call
+ * again if there are foreign pages. If the plan has a chunk for the item alone, marshal.c need not
+ * look at the pages. There are two kinds: pages for the memory of GPUs (foreign.c), and P2PDMA
+ * pages (PCI peer-to-peer memory). These are mapped by the DMA API, like ordinary pages, if the
+ * device can access them (dc_p2pdma). Up to Linux 7.3, NFS does not accept such pages in user
+ * memory for direct I/O. So they can only come from code in the kernel that reads or writes NFS
+ * files.
  */
+#include <kunit/visibility.h>
+#include <linux/export.h>
+#include <linux/memremap.h>
 #include <linux/slab.h>
 #include <linux/sched/mm.h>
 
+#include "nvfs.h"
 #include "trace.h"
 #include "xprt_rdma.h"
 
@@ -219,7 +233,7 @@ void xprt_rdma_frwr_mr_unmap(struct xprt_rdma_mr *mr)
 	if (!mr->mr_nents)
 		return;
 	trace_xprt_rdma_mr_unmap(mr, NULL);
-	if (unlikely(mr->mr_foreign))
+	if (IS_ENABLED(CONFIG_RPCRDMA_GPU) && unlikely(mr->mr_foreign))
 		xprt_rdma_foreign_unmap(mr);
 	else
 		ib_dma_unmap_sg(mr->mr_ib->device, mr->mr_pages.sgl,
@@ -279,26 +293,59 @@ static int xprt_rdma_frwr_fill(struct xprt_rdma *xr, struct xprt_rdma_mr *mr,
 	return n;
 }
 
+/**
+ * xprt_rdma_frwr_is_foreign - does a page list have foreign pages?
+ * @xdr: buffer, all of whose pages have been allocated
+ *
+ * Context: any.
+ * Return: true if at least one page is foreign.
+ */
+bool xprt_rdma_frwr_is_foreign(const struct xdr_buf *xdr)
+{
+	struct page **pages = xdr->pages + (xdr->page_base >> PAGE_SHIFT);
+	u32 i, n = DIV_ROUND_UP(offset_in_page(xdr->page_base) + xdr->page_len,
+				PAGE_SIZE);
+
+	for (i = 0; i < n; i++)
+		if (is_pci_p2pdma_page(pages[i]))
+			return true;
+	return xprt_rdma_foreign_is_on() && xprt_rdma_foreign_knows(pages, n);
+}
+EXPORT_SYMBOL_IF_KUNIT(xprt_rdma_frwr_is_foreign);
+
+static bool xprt_rdma_frwr_is_p2pdma(const struct xprt_rdma_mr *mr, int n)
+{
+	struct scatterlist *sg;
+	int i;
+
+	for_each_sg(mr->mr_pages.sgl, sg, n, i)
+		if (is_pci_p2pdma_page(sg_page(sg)))
+			return true;
+	return false;
+}
+
 /* Maps the pages of a region. Returns the number of mapped entries; -EIO if some are foreign pages
- * (foreign.c) and cannot be mapped; or -ENOBUFS if ordinary pages cannot be mapped.
+ * and cannot be mapped; or -ENOBUFS if ordinary pages cannot be mapped.
  */
 static int xprt_rdma_frwr_map_sg(struct xprt_rdma_mr *mr, int n)
 {
 	int nents;
 
-	nents = xprt_rdma_foreign_map(mr, n);
-	if (unlikely(nents))
-		return nents;
+	if (xprt_rdma_foreign_is_on()) {
+		nents = xprt_rdma_foreign_map(mr, n);
+		if (nents)
+			return nents;
+	}
 	if (!mr->mr_xprt->xr_conn.cn_caps.dc_p2pdma &&
-	    xprt_rdma_foreign_is_p2pdma(mr, n))
+	    xprt_rdma_frwr_is_p2pdma(mr, n))
 		return xprt_rdma_foreign_error();
 	nents = ib_dma_map_sg(mr->mr_ib->device, mr->mr_pages.sgl, n,
 			      mr->mr_dir);
 	if (likely(nents))
 		return nents;
 	/* Even with dc_p2pdma, mapping fails if the device has no PCI path to P2PDMA pages. */
-	return xprt_rdma_foreign_is_p2pdma(mr, n) ? xprt_rdma_foreign_error() :
-						    -ENOBUFS;
+	return xprt_rdma_frwr_is_p2pdma(mr, n) ? xprt_rdma_foreign_error() :
+						 -ENOBUFS;
 }
 
 /* Maps the pages of a region and fills in its registration request. The address in the segment
@@ -394,7 +441,7 @@ static int xprt_rdma_frwr_map(struct xprt_rdma *xr, struct xprt_rdma_req *req,
  * Context: process; may sleep.
  * Return: 0; %-ENOBUFS if no region or DMA mapping is available; %-EMSGSIZE if the
  *	buffer takes too many regions; %-EIO if ib_map_mr_sg() fails, if foreign pages
- *	(foreign.c) cannot be mapped, or if another module has mapped only some of the
+ *	cannot be mapped, or if another module has mapped only some of the
  *	regions. After an error, @req keeps the regions that it got until
  *	xprt_rdma_frwr_unmap_unposted() is called.
  */

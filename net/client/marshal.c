@@ -14,7 +14,7 @@
  * item, that the rest of the Call then fits, and that the security flavor does not sign or encrypt
  * the item. Otherwise the whole Call goes to a Position Zero chunk. The Reply has three
  * corresponding forms: inline, with a Write chunk, or in a Reply chunk. The choice among these
- * depends on the size of the largest Reply that the upper layer expects. Foreign pages (foreign.c)
+ * depends on the size of the largest Reply that the upper layer expects. Foreign pages (plan.h)
  * and earlier errors of the server change these choices: core/plan.c has the exact rules.
  */
 #include <linux/sunrpc/auth.h>
@@ -118,9 +118,11 @@ static bool xprt_rdma_marshal_is_foreign(const struct xprt_rdma_req *req,
 	    !(args->pa_reply_item && rpcrdma_plan_touches_reply(&req->rr_plan)))
 		return false;
 	args->pa_call_foreign = args->pa_call_item &&
-		(req->rr_foreign || xprt_rdma_foreign_has(&rqst->rq_snd_buf));
+		(req->rr_foreign ||
+		 xprt_rdma_frwr_is_foreign(&rqst->rq_snd_buf));
 	args->pa_reply_foreign = args->pa_reply_item &&
-		(req->rr_foreign || xprt_rdma_foreign_has(&rqst->rq_rcv_buf));
+		(req->rr_foreign ||
+		 xprt_rdma_frwr_is_foreign(&rqst->rq_rcv_buf));
 	return args->pa_call_foreign || args->pa_reply_foreign;
 }
 

@@ -13,6 +13,7 @@
 
 #include <linux/bits.h>
 #include <linux/dma-direction.h>
+#include <linux/jump_label.h>
 #include <linux/types.h>
 
 struct device;
@@ -20,6 +21,7 @@ struct page;
 struct request;
 struct request_queue;
 struct scatterlist;
+struct xprt_rdma_mr;
 
 /* Bits of nv_features. Each of the first four says that the functions in its comment may be used.
  */
@@ -72,5 +74,20 @@ struct nvfs_dma_rw_ops {
 
 int rpcrdma_register_nvfs_dma_ops(struct nvfs_dma_rw_ops *ops);
 void rpcrdma_unregister_nvfs_dma_ops(void);
+
+/* client/foreign.c. These functions do not exist in a build without CONFIG_RPCRDMA_GPU. */
+DECLARE_STATIC_KEY_FALSE(xprt_rdma_foreign_on);
+int xprt_rdma_foreign_init(void);
+void xprt_rdma_foreign_exit(void);
+bool xprt_rdma_foreign_knows(struct page **pages, u32 n);
+int xprt_rdma_foreign_map(struct xprt_rdma_mr *mr, int n);
+void xprt_rdma_foreign_unmap(struct xprt_rdma_mr *mr);
+
+/* Has another module registered functions? */
+static inline bool xprt_rdma_foreign_is_on(void)
+{
+	return IS_ENABLED(CONFIG_RPCRDMA_GPU) &&
+	       static_branch_unlikely(&xprt_rdma_foreign_on);
+}
 
 #endif /* RPCRDMA_NVFS_H */

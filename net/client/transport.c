@@ -13,6 +13,7 @@
 #include <linux/sunrpc/sched.h>
 #include <linux/sunrpc/svc_xprt.h>
 
+#include "nvfs.h"
 #include "trace.h"
 #include "xprt_rdma.h"
 
@@ -334,7 +335,7 @@ int xprt_rdma_init(void)
 	rc = xprt_rdma_paths_start();
 	if (rc)
 		return rc;
-	rc = xprt_rdma_foreign_init();
+	rc = IS_ENABLED(CONFIG_RPCRDMA_GPU) ? xprt_rdma_foreign_init() : 0;
 	if (rc)
 		goto out_paths;
 	rc = xprt_rdma_connect_start();
@@ -348,7 +349,8 @@ int xprt_rdma_init(void)
 out_connect:
 	xprt_rdma_connect_stop();
 out_foreign:
-	xprt_rdma_foreign_exit();
+	if (IS_ENABLED(CONFIG_RPCRDMA_GPU))
+		xprt_rdma_foreign_exit();
 out_paths:
 	xprt_rdma_paths_stop();
 	return rc;
@@ -363,6 +365,7 @@ void xprt_rdma_exit(void)
 {
 	xprt_unregister_transport(&xprt_rdma_class);
 	xprt_rdma_connect_stop();
-	xprt_rdma_foreign_exit();
+	if (IS_ENABLED(CONFIG_RPCRDMA_GPU))
+		xprt_rdma_foreign_exit();
 	xprt_rdma_paths_stop();
 }

@@ -734,14 +734,6 @@ int xprt_rdma_pages_map(struct xprt_rdma_send *send, const struct xdr_buf *snd,
 			u32 pos, u32 len);
 void xprt_rdma_pages_unmap(struct xprt_rdma_send *send);
 
-/* client/foreign.c */
-DECLARE_STATIC_KEY_FALSE(xprt_rdma_foreign_on);
-int xprt_rdma_foreign_init(void);
-void xprt_rdma_foreign_exit(void);
-bool xprt_rdma_foreign_has(const struct xdr_buf *xdr);
-int xprt_rdma_foreign_try_map(struct xprt_rdma_mr *mr, int n);
-void xprt_rdma_foreign_unmap(struct xprt_rdma_mr *mr);
-bool xprt_rdma_foreign_is_p2pdma(const struct xprt_rdma_mr *mr, int n);
 
 /* Counts an RPC that fails because of its foreign pages. Returns the error with which it ends. */
 static inline int xprt_rdma_foreign_error(void)
@@ -750,17 +742,8 @@ static inline int xprt_rdma_foreign_error(void)
 	return -EIO;
 }
 
-/* Like xprt_rdma_foreign_try_map(), but returns 0 at once as long as no other module has registered
- * functions that map its pages (client/nvfs.h).
- */
-static inline int xprt_rdma_foreign_map(struct xprt_rdma_mr *mr, int n)
-{
-	if (!static_branch_unlikely(&xprt_rdma_foreign_on))
-		return 0;
-	return xprt_rdma_foreign_try_map(mr, n);
-}
-
 /* client/frwr.c */
+bool xprt_rdma_frwr_is_foreign(const struct xdr_buf *xdr);
 int xprt_rdma_frwr_map_pages(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 			     const struct xdr_buf *xdr, u32 position,
 			     bool remote_write, struct xprt_rdma_offer *offer);

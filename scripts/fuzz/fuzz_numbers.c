@@ -271,7 +271,7 @@ static void fuzz_plan_rpc(const struct rpcrdma_limits *limits,
 				  as_read ? read_hdr : long_hdr));
 }
 
-/* Check the plan of an RPC with an item in memory of another device (client/foreign.c): either the
+/* Check the plan of an RPC with an item in memory of another device (client/frwr.c): either the
  * item has a chunk of its own, or the RPC fails. If Call and Reply both have such an item, the RPC
  * fails if and only if one of the two chunks is not possible.
  */

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Foreign pages, which the CPU must not access (net/client/foreign.c). The module rpcrdma_gpu
+# Foreign pages, which the CPU must not access (net/client/frwr.c). The module rpcrdma_gpu
 # (peers/gpu.c) imitates a GPU and the module that maps its memory. Client and server are in one
 # guest.
 # Guests: alone

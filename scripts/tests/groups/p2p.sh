@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# PCI peer-to-peer memory (net/client/foreign.c). QEMU's ivshmem-plain is a device with memory, and
+# PCI peer-to-peer memory (net/client/frwr.c). QEMU's ivshmem-plain is a device with memory, and
 # the module rpcrdma_p2p (peers/p2p.c) is its driver. siw and rxe cannot access such memory, so each
 # READ and WRITE of it must fail, and must do no harm. Client and server are in one guest. Only 6.12 is
 # built with CONFIG_PCI_P2PDMA (lab/x86-debug.config).
