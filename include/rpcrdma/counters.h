@@ -21,7 +21,6 @@
 	X(client_v2_connects)		\
 	X(client_fallbacks)		\
 	X(client_nego_failures)		\
-	X(client_nego_dropped)		\
 	X(client_calls_inline)		\
 	X(client_calls_read_chunk)	\
 	X(client_calls_long)		\
@@ -36,7 +35,6 @@
 	X(client_replies_group)		\
 	X(client_group_recvs)		\
 	X(client_group_replies)		\
-	X(client_sends)			\
 	X(client_sends_signaled)	\
 	X(client_mrs_allocated)		\
 	X(client_mrs_registered)	\
@@ -45,8 +43,7 @@
 	X(client_mrs_foreign)		\
 	X(client_foreign_errors)	\
 	X(client_receives)		\
-	X(client_short_messages)	\
-	X(client_bad_versions)		\
+	X(client_bad_messages)		\
 	X(client_bad_replies)		\
 	X(client_error_replies)		\
 	X(client_resends)		\
@@ -54,18 +51,15 @@
 	X(client_given_up)		\
 	X(client_late_replies)		\
 	X(client_bad_invalidations)	\
-	X(client_v2_refusals)		\
 	X(client_bc_calls)		\
 	X(client_bc_replies)		\
 	X(client_bc_dropped)		\
-	X(client_bc_chunks)		\
 	X(client_bc_overruns)		\
 	X(server_accepts)		\
 	X(server_accept_errors)		\
 	X(server_wrong_kernel)		\
 	X(server_disconnects)		\
 	X(server_v2_connections)	\
-	X(server_connprops)		\
 	X(server_receives)		\
 	X(server_calls_inline)		\
 	X(server_calls_read_chunk)	\
@@ -76,7 +70,6 @@
 	X(server_replies_long)		\
 	X(server_sends)			\
 	X(server_sends_inv)		\
-	X(server_stray_handles)		\
 	X(server_rdma_read_wrs)		\
 	X(server_rdma_write_wrs)	\
 	X(server_rdma_read_bytes)	\
@@ -89,22 +82,9 @@
 	X(server_sends_trimmed)		\
 	X(server_pages_allocated)	\
 	X(server_pages_reused)		\
-	X(server_short_messages)	\
-	X(server_dropped_done)		\
-	X(server_dropped_error)		\
+	X(server_dropped)		\
 	X(server_bad_headers)		\
-	X(server_err_vers)		\
-	X(server_err_chunk)		\
-	X(server_err_bad_xdr)		\
-	X(server_err_inval_htype)	\
-	X(server_err_read_chunks)	\
-	X(server_err_write_chunks)	\
-	X(server_err_segments)		\
-	X(server_err_write_resource)	\
-	X(server_err_reply_resource)	\
-	X(server_err_system)		\
-	X(server_err_rtx_cont)		\
-	X(server_err_rtx_limit)		\
+	X(server_errors)		\
 	X(server_calls_group)		\
 	X(server_replies_group)		\
 	X(server_reply_too_large)	\
@@ -112,9 +92,7 @@
 	X(server_bc_replies)		\
 	X(server_bc_errors)		\
 	X(server_bc_dropped)		\
-	X(server_bc_unwanted)		\
 	X(server_bc_given_up)		\
-	X(server_bc_late_replies)	\
 	X(server_bc_stuck)		\
 	X(receives_renewed)		\
 	X(send_events)			\

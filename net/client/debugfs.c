@@ -35,29 +35,6 @@ static void xprt_rdma_debugfs_credits(struct seq_file *seq,
 		   READ_ONCE(xr->xr_bc_enabled) ? XPRT_RDMA_BC_REQUESTS : 0);
 }
 
-static void xprt_rdma_debugfs_stats(struct seq_file *seq,
-				    const struct xprt_rdma *xr)
-{
-	const struct xprt_rdma_stats *st = &xr->xr_stats;
-	const struct rpc_xprt *xprt = &xr->xr_xprt;
-
-	seq_printf(seq, "connects %lu\n", xprt->stat.connect_count);
-	seq_printf(seq, "sends %lu\n", xprt->stat.sends);
-	seq_printf(seq, "replies %lu\n", xprt->stat.recvs);
-	seq_printf(seq, "unknown_xids %lu\n", xprt->stat.bad_xids);
-	seq_printf(seq, "read_chunks %lu\n", st->cs_read_chunks);
-	seq_printf(seq, "write_chunks %lu\n", st->cs_write_chunks);
-	seq_printf(seq, "reply_chunks %lu\n", st->cs_reply_chunks);
-	seq_printf(seq, "long_calls %lu\n", st->cs_nomsg_calls);
-	seq_printf(seq, "bytes_out %llu\n", st->cs_bytes_out);
-	seq_printf(seq, "bytes_in %llu\n", st->cs_bytes_in);
-	seq_printf(seq, "failed_marshals %lu\n", st->cs_failed_marshals);
-	seq_printf(seq, "bad_replies %lu\n", st->cs_bad_replies);
-	seq_printf(seq, "regions_allocated %lu\n", st->cs_allocated);
-	seq_printf(seq, "local_invalidations %lu\n", st->cs_local_inv);
-	seq_printf(seq, "send_queue_waits %lu\n", st->cs_empty_sends);
-}
-
 static void xprt_rdma_debugfs_paths(struct seq_file *seq, struct xprt_rdma *xr)
 {
 	const struct xprt_rdma_paths *th = &xr->xr_paths;
@@ -89,7 +66,6 @@ static int xprt_rdma_debugfs_show(struct seq_file *seq, void *unused)
 	xprt_rdma_debugfs_credits(seq, xr);
 	seq_printf(seq, "slots %u\n", READ_ONCE(xr->xr_nreqs));
 	seq_printf(seq, "send_queue_free %d\n", atomic_read(&sq->sq_free));
-	xprt_rdma_debugfs_stats(seq, xr);
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(xprt_rdma_debugfs);

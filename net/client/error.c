@@ -29,7 +29,7 @@ void xprt_rdma_reply_refuse(struct xprt_rdma *xr,
 	int len;
 
 	if (rpcrdma_vers_has_codes(xr->xr_vers)) {
-		rpcrdma_count(client_v2_refusals);
+		rpcrdma_count(client_bad_messages);
 		trace_xprt_rdma_refuse(hdr, error->er_code);
 	}
 	if (xprt_rdma_send_get(xr, &send))

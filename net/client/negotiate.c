@@ -245,7 +245,7 @@ void xprt_rdma_negotiate_receive(struct xprt_rdma *xr,
 
 	if (unlikely(!rpcrdma_conn_is_up(&xr->xr_conn))) {
 		rpcrdma_msg_put(msg);
-		rpcrdma_count(client_nego_dropped);
+		rpcrdma_count(client_bad_messages);
 		return;
 	}
 	verdict = rpcrdma2_decode_reply(rpcrdma_msg_head(msg),
@@ -263,7 +263,7 @@ void xprt_rdma_negotiate_receive(struct xprt_rdma *xr,
 
 	switch (answer) {
 	case RPCRDMA_NEGOTIATE_WAIT:
-		rpcrdma_count(client_nego_dropped);
+		rpcrdma_count(client_bad_messages);
 		if (verdict == RPCRDMA_BACKWARD_CALL &&
 		    hdr.hd_proc == RPCRDMA2_CONNPROP)
 			xprt_rdma_negotiate_hear(xr, &hdr);

@@ -296,7 +296,7 @@ static void xprt_rdma_reply_dispatch(struct xprt_rdma *xr,
 	case RPCRDMA_DISCARD_SHORT:
 	case RPCRDMA_DISCARD_DONE:
 	case RPCRDMA_DISCARD_ERROR:
-		rpcrdma_count(client_short_messages);
+		rpcrdma_count(client_bad_messages);
 		trace_xprt_rdma_discard(&hdr, verdict);
 		goto out_stray;
 	case RPCRDMA_BACKWARD_CALL:
@@ -306,7 +306,7 @@ static void xprt_rdma_reply_dispatch(struct xprt_rdma *xr,
 		xprt_rdma_bc_receive(xr, msg, &hdr);
 		return;
 	case RPCRDMA_BAD_VERS:
-		rpcrdma_count(client_bad_versions);
+		rpcrdma_count(client_bad_messages);
 		if (!rpcrdma_vers_marks_responses(xr->xr_vers))
 			break;
 		/* The message has another version than the connection. So it is not known

@@ -162,7 +162,6 @@ static int xprt_rdma_send_post_locked(struct xprt_rdma_send *send,
 				      const struct ib_send_wr *first)
 {
 	struct xprt_rdma *xr = xprt_rdma_send_xr(send);
-	u32 count = 1 + send->sn_send.sd_nmore;
 	struct rpcrdma_send *more;
 	int rc;
 
@@ -177,10 +176,7 @@ static int xprt_rdma_send_post_locked(struct xprt_rdma_send *send,
 	rc = rpcrdma_conn_post(&xr->xr_conn, first);
 	if (req)
 		atomic_or(XPRT_RDMA_HOLD_REPLY, &req->rr_holds);
-	if (unlikely(rc))
-		return -ENOTCONN;
-	rpcrdma_count_add(client_sends, count);
-	return 0;
+	return unlikely(rc) ? -ENOTCONN : 0;
 }
 
 /* Returns the number of send queue entries that a Call takes. sd_slots counts its first Send and

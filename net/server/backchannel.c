@@ -357,7 +357,6 @@ bool svc_rdma_bc_answer(struct svc_rdma_xprt *sx, u32 xid,
 		bw->bw_nawaited--;
 		rc = 0;
 	} else if (rpcrdma_window_repay(&bw->bw_window)) {
-		rpcrdma_count(server_bc_late_replies);
 		rc = -ETIMEDOUT;
 	}
 	if (reply && rc != -ENOENT)
@@ -570,7 +569,6 @@ static struct rpc_xprt *svc_rdma_bc_setup(struct xprt_create *args)
 		return ERR_PTR(-EBADF);
 	sx = svc_rdma_xprt_of(args->bc_xprt);
 	if (!svc_rdma_bc_allowed(sx)) {
-		rpcrdma_count(server_bc_unwanted);
 		trace_svc_rdma_bc_unwanted(sx, -EOPNOTSUPP);
 		return ERR_PTR(-EOPNOTSUPP);
 	}

@@ -13,45 +13,6 @@
 #include "svc_rdma.h"
 #include "trace.h"
 
-static void svc_rdma_count_error(u32 code)
-{
-	switch (code) {
-	case RPCRDMA2_ERR_VERS:
-		rpcrdma_count(server_err_vers);
-		break;
-	case RPCRDMA2_ERR_BAD_XDR:
-		rpcrdma_count(server_err_bad_xdr);
-		break;
-	case RPCRDMA2_ERR_INVAL_HTYPE:
-		rpcrdma_count(server_err_inval_htype);
-		break;
-	case RPCRDMA2_ERR_READ_CHUNKS:
-		rpcrdma_count(server_err_read_chunks);
-		break;
-	case RPCRDMA2_ERR_WRITE_CHUNKS:
-		rpcrdma_count(server_err_write_chunks);
-		break;
-	case RPCRDMA2_ERR_SEGMENTS:
-		rpcrdma_count(server_err_segments);
-		break;
-	case RPCRDMA2_ERR_WRITE_RESOURCE:
-		rpcrdma_count(server_err_write_resource);
-		break;
-	case RPCRDMA2_ERR_REPLY_RESOURCE:
-		rpcrdma_count(server_err_reply_resource);
-		break;
-	case RPCRDMA2_ERR_RTX_CONT:
-		rpcrdma_count(server_err_rtx_cont);
-		break;
-	case RPCRDMA2_ERR_RTX_LIMIT:
-		rpcrdma_count(server_err_rtx_limit);
-		break;
-	default:
-		rpcrdma_count(server_err_system);
-		break;
-	}
-}
-
 static int svc_rdma_encode_error(struct svc_rdma_send *send,
 				 const struct svc_rdma_call *call,
 				 const struct rpcrdma2_error *error)
@@ -60,11 +21,7 @@ static int svc_rdma_encode_error(struct svc_rdma_send *send,
 	struct rpcrdma_buf *buf = &send->ss_send.sd_buf;
 
 	trace_svc_rdma_error(svc_rdma_send_sx(send), call, error);
-	if (rpcrdma_vers_has_codes(call->sc_vers) ||
-	    error->er_code == RPCRDMA2_ERR_VERS)
-		svc_rdma_count_error(error->er_code);
-	else
-		rpcrdma_count(server_err_chunk);
+	rpcrdma_count(server_errors);
 	return rpcrdma_encode_error(call->sc_vers, buf->bf_data, buf->bf_size,
 				    &call->sc_hdr, credits, error);
 }

@@ -375,7 +375,6 @@ void svc_rdma_negotiate_connprop(struct svc_rdma_call *call)
 	int rc;
 
 	first = svc_rdma_negotiate_hear(sx, &hdr->hd_props);
-	rpcrdma_count(server_connprops);
 	trace_svc_rdma_connprop(sx, hdr, first);
 
 	send = svc_rdma_send_get(sx, GFP_KERNEL);

@@ -133,15 +133,11 @@ static void svc_rdma_dispose(struct svc_rdma_call *call,
 		svc_rdma_take_bc_reply(call);
 		return;
 	case RPCRDMA_DISCARD_SHORT:
-		rpcrdma_count(server_short_messages);
-		break;
 	case RPCRDMA_DISCARD_DONE:
-		rpcrdma_count(server_dropped_done);
 		break;
 	case RPCRDMA_DISCARD_ERROR:
 		if (svc_rdma_give_v1_error(call))
 			return;
-		rpcrdma_count(server_dropped_error);
 		break;
 	default:
 		if (call->sc_hdr.hd_response)
@@ -150,6 +146,7 @@ static void svc_rdma_dispose(struct svc_rdma_call *call,
 			svc_rdma_refuse(call, verdict);
 		return;
 	}
+	rpcrdma_count(server_dropped);
 	svc_rdma_drop(call, verdict);
 }
 
@@ -201,11 +198,9 @@ static enum rpcrdma_verdict svc_rdma_decode_v2(struct svc_rdma_call *call)
 		verdict = rpcrdma2_decode_call(rpcrdma_msg_head(call->sc_msg),
 					       rpcrdma_msg_head_room(call->sc_msg),
 					       &accept, &call->sc_hdr);
-	if (call->sc_hdr.hd_inv_stray) {
-		rpcrdma_count(server_stray_handles);
+	if (call->sc_hdr.hd_inv_stray)
 		trace_svc_rdma_stray_handle(call->sc_sx, call->sc_hdr.hd_xid,
 					    call->sc_hdr.hd_inv_stray);
-	}
 	return verdict;
 }
 

@@ -379,6 +379,26 @@ traced() {
 	done
 }
 
+# errors_begin: begin to record the errors with which the server of this guest answers. errors_have <error>: print how
+# many of this kind (the name of its code in version 2) have been recorded; is there one?
+ERRORS=/sys/kernel/tracing/instances/errors
+errors_begin() {
+	mkdir -p $ERRORS
+	echo 1 >$ERRORS/events/rpcrdma/svc_rdma_error/enable
+	echo >$ERRORS/trace
+}
+errors_have() { grep -c " svc_rdma_error: .* $1 " $ERRORS/trace; }
+
+# refused_with <error> <least> <most> <command...>: run the command. Meanwhile, the server must send this number of
+# errors of this kind.
+refused_with() {
+	local n
+	errors_begin
+	"${@:4}"
+	n=$(errors_have "$1") || true
+	((n >= $2 && n <= $3)) || die "$1: $n errors, not $2 to $3"
+}
+
 # fault <name> <times> [<number>]: let the module fail so many times, in the way that this directory of
 # net/verbs/fail.c stands for; -1: always, 0: not any more. The first failure is the one with this number,
 # counted from 1. No effect on kernels without CONFIG_FAULT_INJECTION.

@@ -172,10 +172,10 @@ case_gpu-no-dma() {
 refused() {
 	gpu write "$MNT/refused" $EXPORT/refused 65536
 	echo 0 >$KNOBS/server_max_reads
-	counted server_err_read_chunks 1 1 counted client_calls_long 0 0 gpu_fails EIO write "$MNT/refused.2" $EXPORT/refused.2 65536
+	refused_with READ_CHUNKS 1 1 counted client_calls_long 0 0 gpu_fails EIO write "$MNT/refused.2" $EXPORT/refused.2 65536
 	echo $UNLIMITED >$KNOBS/server_max_reads
 	echo 0 >$KNOBS/server_max_writes
-	counted server_err_reply_resource 1 1 counted client_replies_long 0 0 gpu_fails EIO read "$MNT/refused" $EXPORT/refused 65536
+	refused_with REPLY_RESOURCE 1 1 counted client_replies_long 0 0 gpu_fails EIO read "$MNT/refused" $EXPORT/refused 65536
 	echo $UNLIMITED >$KNOBS/server_max_writes
 	gpu_moves 65536
 	gpu_rests

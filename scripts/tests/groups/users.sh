@@ -276,7 +276,7 @@ case_debugfs() {
 	client=$(echo $DEBUG/client/*) server=$(echo $DEBUG/server/*)
 	[ -f "$client" ] && [ -f "$server" ] || die "not one file each: $client; $server"
 	case ${client##*/} in "$SERVER:$PORT-"*) ;; *) die "it is called $client" ;; esac
-	sent=$(field sends "$client") received=$(field received "$server")
+	sent=$(xprt_field 6) received=$(field received "$server")
 	dd if=/dev/zero of=$MNT/shown bs=64k count=4 oflag=direct 2>/dev/null
 	dd if=$MNT/shown of=/dev/null bs=64k count=4 iflag=direct 2>/dev/null
 	tail -n +1 "$client" "$server"
@@ -291,10 +291,10 @@ case_debugfs() {
 	done
 	[ "$(field round_trip_us "$client")" -gt 0 ] || die "$client: no round trip"
 	[ "$(field source "$client")" = "$(field peer "$server")" ] || die "$client and $server are no pair"
-	[ $(($(field sends "$client") - sent)) -ge 8 ] || die "8 RPCs, and the client's file does not tell"
+	[ $(($(xprt_field 6) - sent)) -ge 8 ] || die "8 RPCs, and mountstats does not tell"
 	[ $(($(field received "$server") - received)) -ge 8 ] || die "8 Calls, and the server's file does not tell"
-	[ "$(field bytes_out "$client")" = 262144 ] && [ "$(field rdma_read_bytes "$server")" = 262144 ] || die "bytes written"
-	[ "$(field bytes_in "$client")" = 262144 ] && [ "$(field rdma_write_bytes "$server")" = 262144 ] || die "bytes read"
+	[ "$(xprt_field 14)" = 262144 ] && [ "$(field rdma_read_bytes "$server")" = 262144 ] || die "bytes written"
+	[ "$(xprt_field 15)" = 262144 ] && [ "$(field rdma_write_bytes "$server")" = 262144 ] || die "bytes read"
 
 	# A process that still has the file open when its connection is gone gets an error, reads no freed memory, and
 	# does not keep the connection.

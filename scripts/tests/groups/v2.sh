@@ -357,14 +357,14 @@ case_v2-invalidation() {
 	on_v2 3 not_invalidated
 }
 
-# healing <knob> <value> <counter of the server> <command...>: run the command while the knob makes the server answer
-# with errors, which the counter counts. The client must send the Calls again in another form, so that the command
+# healing <knob> <value> <error> <command...>: run the command while the knob makes the server answer with this
+# error. The client must send the Calls again in another form, so that the command
 # succeeds.
 healing() {
 	local error=$3
 	echo "$2" >"$KNOBS/$1"
 	shift 3
-	counted "$error" 1 $ANY counted client_resends 1 $ANY counted client_bad_replies 0 0 \
+	refused_with "$error" 1 $ANY counted client_resends 1 $ANY counted client_bad_replies 0 0 \
 		counted client_connects 0 0 "$@"
 }
 
@@ -391,22 +391,22 @@ refused_read() {
 	EOF
 }
 
-# refused_so <code> <server's counter> <Calls sent again> <result>: let the server answer a READ with this error code,
+# refused_so <code> <its name> <Calls sent again> <result>: let the server answer a READ with this error code,
 # and check how often the client sends the Call again, and the result of the READ
 refused_so() {
 	local said
 	echo "code $1:"
-	said=$(counted "$2" 1 1 counted client_resends "$3" "$3" counted client_error_replies 1 1 refused_read "$1")
+	said=$(refused_with "$2" 1 1 counted client_resends "$3" "$3" counted client_error_replies 1 1 refused_read "$1")
 	case $said in "$4"*) ;; *) die "code $1: READ returns $said, not $4" ;; esac
 	by_size 32768 1
 }
 
 each_error() {
 	by_size 32768 1
-	refused_so 2 server_err_bad_xdr 0 EIO
-	refused_so 3 server_err_inval_htype 0 EIO
-	refused_so 9 server_err_system 0 EIO
-	refused_so 5 server_err_write_chunks 1 all
+	refused_so 2 BAD_XDR 0 EIO
+	refused_so 3 INVAL_HTYPE 0 EIO
+	refused_so 9 SYSTEM 0 EIO
+	refused_so 5 WRITE_CHUNKS 1 all
 }
 
 # Test how the client reacts to error codes that its own Calls normally do not cause. A knob makes
@@ -416,12 +416,12 @@ each_error() {
 case_v2-errors() { knobs; counted client_connects 1 1 with_mount 3 each_error; }
 
 # Covers: V2-ERR-11 V2-ERR-12 V2-ERR-28 G-23
-case_v2-heal-read-chunks() { knobs; with_mount 3 healing server_max_reads 0 server_err_read_chunks copy_some; }
+case_v2-heal-read-chunks() { knobs; with_mount 3 healing server_max_reads 0 READ_CHUNKS copy_some; }
 
 # If the server accepts no Write chunks, it answers REPLY_RESOURCE. The client must then send the
 # Call again, with a Reply chunk instead.
 # Covers: V2-ERR-14 V2-ERR-20 V2-ERR-21 G-23
-case_v2-heal-write-chunks() { knobs; with_mount 3 healing server_max_writes 0 server_err_reply_resource copy_some; }
+case_v2-heal-write-chunks() { knobs; with_mount 3 healing server_max_writes 0 REPLY_RESOURCE copy_some; }
 
 long_lists() {
 	ls -U "$MNT/entries" >/tmp/entries
@@ -430,13 +430,13 @@ long_lists() {
 }
 
 # Covers: V2-ERR-20 V2-ERR-21 V2-PRP-13 G-23
-case_v2-heal-reply-resource() { knobs; with_mount 3 healing client_shrink_reply 4096 server_err_reply_resource long_lists; }
+case_v2-heal-reply-resource() { knobs; with_mount 3 healing client_shrink_reply 4096 REPLY_RESOURCE long_lists; }
 
 # heal_compounds: test errors that the server sends before it executes the Call
 heal_compounds() {
-	healing server_max_reads 0 server_err_read_chunks copy_some
+	healing server_max_reads 0 READ_CHUNKS copy_some
 	before_case
-	healing server_max_writes 0 server_err_reply_resource copy_some
+	healing server_max_writes 0 REPLY_RESOURCE copy_some
 }
 
 # Covers: V2-ERR-11 G-23
@@ -447,29 +447,29 @@ case_v2-heal-v42() { knobs; with_mount 4.2 heal_compounds; }
 heal_v40() {
 	heal_compounds
 	before_case
-	healing client_shrink_reply 4096 server_err_reply_resource long_lists
+	healing client_shrink_reply 4096 REPLY_RESOURCE long_lists
 }
 
 # Covers: V2-ERR-20 G-23
 case_v2-heal-v40() { knobs; with_mount 4.0 heal_v40; }
 
-# heal_anew <knob> <counter of the server> <command...>: with a session, the transport sends a
+# heal_anew <knob> <error> <command...>: with a session, the transport sends a
 # COMPOUND again that the server has executed. nfsd then finds the session's slot used, and no Reply
 # in the cache (NFS4ERR_RETRY_UNCACHED_REP). So NFS sends a new COMPOUND, which succeeds because the
 # knob is then off.
 heal_anew() {
-	local knob=$1 error=$2 before pid
+	local knob=$1 error=$2 pid
 	shift 2
-	before=$(counter "$error")
+	errors_begin
 	echo 4096 >"$KNOBS/$knob"
 	"$@" &
 	pid=$!
-	until_true 60 eval "[ \$(counter $error) -gt $before ]" || die "no error"
+	until_true 60 errors_have "$error" || die "no error"
 	echo $UNLIMITED >"$KNOBS/$knob"
 	ends 120 $pid || die "the application has seen it"
 }
 
-heal_sessions() { heal_anew client_shrink_reply server_err_reply_resource long_lists; }
+heal_sessions() { heal_anew client_shrink_reply REPLY_RESOURCE long_lists; }
 
 # Covers: V2-ERR-20 G-23
 case_v2-heal-session() { knobs; counted client_bad_replies 0 0 counted client_connects 1 1 with_mount 4.2 heal_sessions; }
@@ -490,7 +490,7 @@ no_cure() {
 	touch "$MNT/by"
 	echo 3 >/proc/sys/vm/drop_caches
 	fault server_fail 1
-	counted server_err_system 1 1 counted client_resends 0 0 counted client_bad_replies 1 1 stat_fails
+	refused_with SYSTEM 1 1 counted client_resends 0 0 counted client_bad_replies 1 1 stat_fails
 	stat "$MNT/by"
 	# The server accepts no Write chunk, and no segment in any other chunk. So there is no form in which a WRITE or a
 	# READ of 32K can be sent.

@@ -105,7 +105,7 @@ def short(s):
     s.pour(call.conn, [reply[:length] for length in range(1, 28)])
     s.pour(call.conn, [error(call.xid, credit=0xffffffff)[:length] for length in range(1, 20)])
     s.quiet()
-    s.counts("client_short_messages", 46)
+    s.counts("client_bad_messages", 46)
     want(not op.ready(), "a short message ends an RPC")
     call.respond()
     s.reads(100, op=op)
@@ -123,7 +123,7 @@ def versions(s):
         op, call = s.small()
         call.send(call.forward(), vers=vers)
         s.fails(op, call.xid)
-    want(s.counted("client_bad_versions") == 4, "not all are counted")
+    want(s.counted("client_bad_messages") == 4, "not all are counted")
     s.works()
     s.kept()
 
@@ -1278,7 +1278,7 @@ def chunked(s):
         conn.send(message)
         s.idle(0.1)
     s.serve(lambda: len(s.backward) >= 5, 20)
-    s.counts("client_bc_chunks" if s.version == 1 else "client_v2_refusals", 5)
+    s.counts("client_bad_messages", 5)
     for i, (_, error2) in enumerate(bad):
         expected = words(ERR_CHUNK) if s.version == 1 else error2
         want(s.errors(0x501 + i) == [expected], f"Call {i}: {s.errors(0x501 + i)}")

@@ -593,7 +593,7 @@ def lengths(s):
     conn = call.conn
     # Messages that are shorter than the prefix must be dropped.
     s.pour(conn, [m[:n] for flags in (0, 1) for m in sound(call.xid, flags) for n in range(1, 20)], conn.plain)
-    s.counts("client_short_messages", 2 * 4 * 19)
+    s.counts("client_bad_messages", 2 * 4 * 19)
     want(not op.ready() and not s.backward, "one of less than 20 bytes was looked at")
     # Requests with a complete prefix are answered.
     messages = [m[:n] for m in list(sound(0, 0))[:3] for n in range(20, len(m))]
@@ -940,7 +940,7 @@ def version_1(s):
     s.quiet()
     want(not op.ready(), "one was taken for a Reply")
     want(not s.backward, "one was answered")
-    want(s.counted("client_bad_versions") == len(odd), f"{s.counted('client_bad_versions')} of {len(odd)} are counted")
+    want(s.counted("client_bad_messages") == len(odd), f"{s.counted('client_bad_messages')} of {len(odd)} are counted")
     call.respond(reply=body)
     s.reads(100, op=op)
     s.works()

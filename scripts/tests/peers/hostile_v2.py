@@ -222,14 +222,14 @@ def bad_properties(b):
            (good, prop(0x7777, bytes(8), 9)), (prop(RBSIZ, words(4096), 0xfffffffc),)]
     bad += [(good, prop(BRS, bytes(n))) for n in (1, 2, 3, 5, 8, 400)]
     bad += [(prop(BRS, words(0)), prop(RBSIZ, b"\x10" * n)) for n in (1, 2, 3, 5, 6, 7, 8)]
-    before = counters()["server_err_bad_xdr"]
+    before = counters()["server_errors"]
     for props in bad:
         xid = c.xid()
         refused(c.exchange(connprop(xid, *props)), BAD_XDR, xid=xid)
     for message in (connprop(1, good, count=2), connprop(1, good, count=0), connprop(1, good, count=0xffffffff),
                     connprop(1, good)[:-1], connprop(1, good) + words(0)):
         refused(c.exchange(message), BAD_XDR, xid=1)
-    want(counters()["server_err_bad_xdr"] == before + len(bad) + 5, "not all are counted")
+    want(counters()["server_errors"] == before + len(bad) + 5, "not all are counted")
     # The defaults still apply: 4096 bytes
     want(len(c.nfs(READ3, read_args(b.file, 3000)).data) > 3000, "a bad property was applied")
 
@@ -368,8 +368,7 @@ def limits(b):
             put(KNOBS + knob, UNLIMITED)
     after = counters()
     want(after["server_rdma_read_wrs"] == before["server_rdma_read_wrs"], "something is read")
-    for name, count in (("read_chunks", 3), ("write_chunks", 2), ("segments", 4), ("reply_resource", 1)):
-        want(after["server_err_" + name] == before["server_err_" + name] + count, f"{name} is not counted")
+    want(after["server_errors"] == before["server_errors"] + 10, "not all errors are counted")
 
 
 # Covers: V2-ERR-18 V2-ERR-20 V2-ERR-29 V2-PRP-13 V2-CHK-17 V2-CHK-14
@@ -698,7 +697,6 @@ def handles(b):
             want(not c.invalidated, f"{c.invalidated:#x} is invalidated")
         c.conn.close()
     after = counters()
-    want(after["server_stray_handles"] == before["server_stray_handles"] + 3, "not counted")
     want(after["server_sends_inv"] == before["server_sends_inv"], "sent with invalidation")
 
 
@@ -810,9 +808,7 @@ def ungranted(b):
 @case("v2-callbacks", "a client that takes none", "svc_rdma_bc_unwanted")
 def no_callbacks(b):
     c = connect(b, prop(BRS, words(0)))
-    before = counters()
     session = Session(c)
-    want(b.verbs.until(grown(before, "server_bc_unwanted")), "nobody wants to call it")
     # nfsd then knows that there is no backchannel. It must grant no delegation, because it could
     # not recall the delegation.
     want(b.verbs.until(lambda: session.callback_state() == "DOWN"), f"callbacks are {session.callback_state()}")
