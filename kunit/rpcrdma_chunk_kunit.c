@@ -296,7 +296,7 @@ static u32 rpcrdma_parts_rebuild(struct rpcrdma_kunit *fx,
 	struct rpcrdma_part part;
 	u32 len = 0;
 
-	rpcrdma_part_first(&fx->kf_lists, parts->body_len, NULL, 0, &iter);
+	rpcrdma_part_first(&fx->kf_lists, NULL, parts->body_len, &iter);
 	while (rpcrdma_part_next(&iter, &part)) {
 		KUNIT_EXPECT_GT(fx->kf_test, part.pt_length, 0);
 		KUNIT_ASSERT_LE(fx->kf_test,
@@ -359,18 +359,18 @@ static void rpcrdma_chunk_parts_rebuild_the_stream(struct kunit *test)
 
 #define RPCRDMA_PARTS_MAX	(2 * RPCRDMA_MAX_CHUNKS + 1)
 
-/* Walk over the parts of the Call, which has @nitems items, and store the parts in @found. Returns
- * the number of parts.
+/* Walk over the parts of the Call, and store the parts in @found. @item is the item of the Call, or
+ * NULL. Returns the number of parts.
  */
 static u32 rpcrdma_parts_walk(struct rpcrdma_kunit *fx, u32 body_len,
-			      const struct rpcrdma2_item *items, u32 nitems,
+			      const struct rpcrdma2_item *item,
 			      struct rpcrdma_part *found)
 {
 	struct rpcrdma_part_iter iter;
 	u32 n = 0;
 
 	memset(&iter, 0xff, sizeof(iter));
-	rpcrdma_part_first(&fx->kf_lists, body_len, items, nitems, &iter);
+	rpcrdma_part_first(&fx->kf_lists, item, body_len, &iter);
 	while (rpcrdma_part_next(&iter, &found[n])) {
 		KUNIT_ASSERT_LT(fx->kf_test, n, RPCRDMA_PARTS_MAX - 1);
 		KUNIT_EXPECT_FALSE(fx->kf_test,
@@ -380,38 +380,39 @@ static u32 rpcrdma_parts_walk(struct rpcrdma_kunit *fx, u32 body_len,
 	return n;
 }
 
-/* Turn some of the Read chunks that are not empty into items. Returns the number of items. */
-static u32 rpcrdma_parts_make_items(struct rpcrdma_kunit *fx,
-				    struct rpcrdma2_item *items)
+/* Turn one of the Read chunks that are not empty into an item. If there is none, im_length is 0. */
+static void rpcrdma_parts_make_item(struct rpcrdma_kunit *fx,
+				    struct rpcrdma2_item *item)
 {
-	u32 i, nitems = 0, nreads = fx->kf_lists.ls_nreads;
+	u32 i, nreads = fx->kf_lists.ls_nreads;
 	struct rpcrdma_chunk *read = fx->kf_lists.ls_read;
 
+	item->im_length = 0;
 	fx->kf_lists.ls_nreads = 0;
 	for (i = 0; i < nreads; i++) {
-		if (!read[i].ck_length || rpcrdma_kunit_random(fx, 2)) {
+		if (item->im_length || !read[i].ck_length ||
+		    rpcrdma_kunit_random(fx, 2)) {
 			read[fx->kf_lists.ls_nreads++] = read[i];
 			continue;
 		}
-		items[nitems].im_position = read[i].ck_position;
-		items[nitems++].im_length = read[i].ck_length;
+		item->im_position = read[i].ck_position;
+		item->im_length = read[i].ck_length;
 	}
-	return nitems;
 }
 
 /*
- * If some Read chunks are replaced by items with the same positions and lengths, a walk still
+ * If a Read chunk is replaced by an item with the same position and length, a walk still
  * divides the Call into parts of the same lengths.
  *
  * Covers: RTX-53 RTX-54
  */
-static void rpcrdma_chunk_parts_of_items(struct kunit *test)
+static void rpcrdma_chunk_parts_of_item(struct kunit *test)
 {
-	struct rpcrdma2_item items[RPCRDMA_MAX_CHUNKS];
+	struct rpcrdma2_item item;
 	struct rpcrdma_part *was, *is;
 	enum rpcrdma_verdict verdict;
 	struct rpcrdma_kunit *fx = test->priv;
-	u32 i, n, nitems, found, offset, stream, total, round;
+	u32 i, n, found, offset, stream, total, round;
 	struct rpcrdma_parts *parts;
 
 	parts = kunit_kzalloc(test, sizeof(*parts), GFP_KERNEL);
@@ -426,12 +427,11 @@ static void rpcrdma_chunk_parts_of_items(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, rpcrdma_kunit_decode_lists(fx, &offset),
 				RPCRDMA_OK);
 		total = parts->stream_len;
-		n = rpcrdma_parts_walk(fx, parts->body_len, NULL, 0, was);
-		nitems = rpcrdma_parts_make_items(fx, items);
+		n = rpcrdma_parts_walk(fx, parts->body_len, NULL, was);
+		rpcrdma_parts_make_item(fx, &item);
 		found = 0;
 		KUNIT_ASSERT_EQ(test, rpcrdma_parts_walk(fx, parts->body_len,
-							 items, nitems, is),
-				n);
+							 &item, is), n);
 		for (i = 0; i < n; i++) {
 			KUNIT_EXPECT_EQ(test, is[i].pt_length,
 					was[i].pt_length);
@@ -440,46 +440,41 @@ static void rpcrdma_chunk_parts_of_items(struct kunit *test)
 					was[i].pt_offset);
 			KUNIT_EXPECT_EQ(test, !was[i].pt_chunk,
 					!is[i].pt_chunk && !is[i].pt_item);
-			if (is[i].pt_item)
-				KUNIT_EXPECT_EQ(test, is[i].pt_item - items,
-						found++);
+			found += is[i].pt_item == &item;
 		}
-		KUNIT_EXPECT_EQ(test, found, nitems);
+		KUNIT_EXPECT_EQ(test, found, item.im_length != 0);
 		KUNIT_EXPECT_EQ(test,
-				rpcrdma_lists_check_items(&fx->kf_lists, items,
-							  nitems,
-							  parts->body_len,
-							  total, &stream),
+				rpcrdma_lists_check_item(&fx->kf_lists,
+							 item.im_length,
+							 parts->body_len,
+							 total, &stream),
 				RPCRDMA_OK);
 		KUNIT_EXPECT_EQ(test, stream, total);
-		verdict = rpcrdma_lists_check_items(&fx->kf_lists, items,
-						    nitems, parts->body_len,
-						    max(total, 1u) - 1,
-						    &stream);
+		verdict = rpcrdma_lists_check_item(&fx->kf_lists,
+						   item.im_length,
+						   parts->body_len,
+						   max(total, 1u) - 1,
+						   &stream);
 		KUNIT_EXPECT_EQ(test, verdict,
 				total ? RPCRDMA_BAD_LENGTH : RPCRDMA_OK);
 	}
 }
 
 /* Covers: RTX-54 */
-static void rpcrdma_chunk_items_beyond_32_bits(struct kunit *test)
+static void rpcrdma_chunk_item_beyond_32_bits(struct kunit *test)
 {
-	static const struct rpcrdma2_item items[] = {
-		{ 8, U32_MAX }, { 12, U32_MAX }, { 16, 5 },
-	};
 	static const struct rpcrdma_lists lists;
 	u32 stream = 1;
 
-	KUNIT_EXPECT_EQ(test, rpcrdma_lists_check_items(&lists, items, 3, 20,
-							U32_MAX, &stream),
+	KUNIT_EXPECT_EQ(test, rpcrdma_lists_check_item(&lists, U32_MAX, 20,
+						       U32_MAX, &stream),
 			RPCRDMA_BAD_LENGTH);
-	KUNIT_EXPECT_EQ(test, rpcrdma_lists_check_items(&lists, items, 1, 0,
-							U32_MAX, &stream),
+	KUNIT_EXPECT_EQ(test, rpcrdma_lists_check_item(&lists, U32_MAX, 0,
+						       U32_MAX, &stream),
 			RPCRDMA_BAD_LENGTH);
 	KUNIT_EXPECT_EQ(test, stream, 1);
-	KUNIT_EXPECT_EQ(test, rpcrdma_lists_check_items(&lists, items + 2, 1,
-							20, 28, &stream),
-			RPCRDMA_OK);
+	KUNIT_EXPECT_EQ(test, rpcrdma_lists_check_item(&lists, 5, 20, 28,
+						       &stream), RPCRDMA_OK);
 	KUNIT_EXPECT_EQ(test, stream, 28);
 }
 
@@ -505,7 +500,7 @@ static void rpcrdma_chunk_parts_of_unsound_lists(struct kunit *test)
 				rpcrdma_kunit_random(fx, round % 3 ? 50 : 0);
 		}
 		body = 0;
-		rpcrdma_part_first(&fx->kf_lists, 100, NULL, 0, &iter);
+		rpcrdma_part_first(&fx->kf_lists, NULL, 100, &iter);
 		for (n = 0; rpcrdma_part_next(&iter, &part); n++) {
 			KUNIT_ASSERT_LT(test, n, 34);
 			if (part.pt_chunk)
@@ -1179,8 +1174,8 @@ static struct kunit_case rpcrdma_chunk_cases[] = {
 	KUNIT_CASE_PARAM(rpcrdma_chunk_check_call,
 			 rpcrdma_chunk_call_gen_params),
 	KUNIT_CASE(rpcrdma_chunk_parts_rebuild_the_stream),
-	KUNIT_CASE(rpcrdma_chunk_parts_of_items),
-	KUNIT_CASE(rpcrdma_chunk_items_beyond_32_bits),
+	KUNIT_CASE(rpcrdma_chunk_parts_of_item),
+	KUNIT_CASE(rpcrdma_chunk_item_beyond_32_bits),
 	KUNIT_CASE(rpcrdma_chunk_parts_of_unsound_lists),
 	KUNIT_CASE_PARAM(rpcrdma_chunk_single_handle,
 			 rpcrdma_chunk_handle_gen_params),

@@ -490,7 +490,8 @@ static const struct rpcrdma_gather_vector_case rpcrdma_gather_vectors[] = {
 	  RPCRDMA_VEC_RTX_WRITE_64K_1, 3, 65536, RPCRDMA_BIG_GROUP },
 	{ "long Call", RPCRDMA_VEC_RTX_LONG_1, 4, 1052672 },
 	{ "Reply", RPCRDMA_VEC_RTX_REPLY_1, 2, 1052672 },
-	{ "two items", RPCRDMA_VEC_RTX_TWO_ITEMS, 1, 1052672 },
+	{ "two items", RPCRDMA_VEC_RTX_TWO_ITEMS, 1, 1052672,
+	  RPCRDMA_BAD_GROUP },
 };
 
 KUNIT_ARRAY_PARAM_DESC(rpcrdma_gather_vector, rpcrdma_gather_vectors, desc);
@@ -520,15 +521,15 @@ static void rpcrdma_gather_judges(struct kunit *test)
 	rpcrdma_gather_give(fx, msg);
 }
 
-/* If the header announces more items than are allowed, or than the transmission contains, the
- * owner gets a bad verdict, and nothing behind the transmission is read.
+/* If the header announces more items than are allowed, the owner gets a bad verdict, and nothing
+ * behind the transmission is read.
  *
  * Covers: RTX-45
  */
 static void rpcrdma_gather_bounds_items(struct kunit *test)
 {
 	static const u32 nitems[] = {
-		RPCRDMA2_RTX_MAX_ITEMS, RPCRDMA2_RTX_MAX_ITEMS + 1, U32_MAX,
+		RPCRDMA2_RTX_MAX_ITEMS + 1, 17, U32_MAX,
 	};
 	struct rpcrdma_gather_fixture *fx = rpcrdma_gather_kunit_start(test);
 	struct rpcrdma2_transmission tx = rpcrdma_gather_kunit_group[0];

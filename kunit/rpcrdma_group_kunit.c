@@ -113,9 +113,9 @@ static enum rpcrdma_verdict
 rpcrdma_group_execute(struct rpcrdma_kunit *fx, struct rpcrdma_group_run *run,
 		      const struct rpcrdma_group_message *message)
 {
-	struct rpcrdma2_item items[RPCRDMA2_RTX_MAX_ITEMS];
 	struct rpcrdma2_transmission tx;
 	enum rpcrdma_verdict verdict;
+	struct rpcrdma2_item item;
 
 	verdict = rpcrdma2_decode_group(message->buf[0], message->len[0],
 					&rpcrdma2_accept_forward, &fx->kf_hdr);
@@ -123,9 +123,8 @@ rpcrdma_group_execute(struct rpcrdma_kunit *fx, struct rpcrdma_group_run *run,
 		return verdict;
 	KUNIT_ASSERT_TRUE(run->test, rpcrdma2_peek_rtx(message->buf[0],
 						       message->len[0], &tx));
-	KUNIT_ASSERT_TRUE(run->test, rpcrdma2_rtx_items(&tx, items));
-	return rpcrdma_group_judge(&run->group, &run->limits, items,
-				   tx.tx_nitems);
+	KUNIT_ASSERT_TRUE(run->test, rpcrdma2_rtx_item(&tx, &item));
+	return rpcrdma_group_judge(&run->group, &run->limits, item.im_length);
 }
 
 /*
@@ -182,7 +181,6 @@ static const struct rpcrdma_group_vector_case rpcrdma_group_vectors[] = {
 	{ "its Reply", RPCRDMA_VEC_RTX_REPLY_1, 2, 0, 0 },
 	{ "READ", RPCRDMA_VEC_RTX_READ_CALL, 1, 0, 0 },
 	{ "its Reply, placed", RPCRDMA_VEC_RTX_READ_REPLY, 1, 1, 8192 },
-	{ "two items", RPCRDMA_VEC_RTX_TWO_ITEMS, 1, 2, 12288 },
 	{ "an item and a chunk", RPCRDMA_VEC_RTX_MIXED, 1, 1, 8192 },
 };
 
@@ -204,9 +202,6 @@ static void rpcrdma_group_takes_vectors(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, when, param->count);
 	KUNIT_EXPECT_EQ(test, run.group.gr_xid, XID);
 	KUNIT_EXPECT_EQ(test, run.group.gr_here, run.group.gr_stream);
-	/* The gap between two items counts as data. So the message with two items has 12288
-	 * bytes of data
-	 */
 	KUNIT_EXPECT_EQ(test, run.group.gr_data, param->data);
 }
 
@@ -250,11 +245,10 @@ static void rpcrdma_group_single_words(struct kunit *test)
 	enum rpcrdma_verdict verdict;
 	bool response, good;
 
-	/* Skip the messages with a second item or a chunk. rpcrdma_group_word_is_free() does not
-	 * know which changes of their lists are valid
+	/* Skip the message with a chunk. rpcrdma_group_word_is_free() does not know which changes
+	 * of its lists are valid
 	 */
-	if (param->first == RPCRDMA_VEC_RTX_MIXED ||
-	    param->first == RPCRDMA_VEC_RTX_TWO_ITEMS)
+	if (param->first == RPCRDMA_VEC_RTX_MIXED)
 		return;
 	rpcrdma_group_load(fx, &message, param->first, param->count);
 	response = get_unaligned_be32(message.buf[0] + 16);
@@ -400,9 +394,8 @@ static void rpcrdma_group_bad_ones(struct kunit *test)
 				param->code);
 }
 
-/* Two items overlap. The message of rpcrdma_group_bad_ones() has only one item. */
-/* Covers: RTX-54 */
-static void rpcrdma_group_overlap(struct kunit *test)
+/* Covers: RTX-52 */
+static void rpcrdma_group_two_items(struct kunit *test)
 {
 	struct rpcrdma_kunit *fx = test->priv;
 	struct rpcrdma_group_message message;
@@ -410,11 +403,9 @@ static void rpcrdma_group_overlap(struct kunit *test)
 	u32 when;
 
 	rpcrdma_group_load(fx, &message, RPCRDMA_VEC_RTX_TWO_ITEMS, 1);
-	put_unaligned_be32(8192, message.buf[0] + 52);
-	put_unaligned_be32(84, message.buf[0] + 56);
 	rpcrdma_group_setup(&run, test, &rpcrdma_group_vector_limits);
 	KUNIT_EXPECT_EQ(test, rpcrdma_group_receive(fx, &run, &message, &when),
-			RPCRDMA_BAD_POSITION);
+			RPCRDMA_BAD_LIST);
 }
 
 /* --- groups that are only header fields, without bytes --------------------- */
@@ -999,47 +990,39 @@ static void rpcrdma_group_ends_with_a_rest(struct kunit *test)
 /* Covers: RTX-41 RTX-59 */
 static void rpcrdma_group_judges(struct kunit *test)
 {
-	static const struct rpcrdma2_item items[] = { { 8, 513 }, { 528, 3 } };
 	struct rpcrdma_group_limits limits = rpcrdma_group_small;
 	struct rpcrdma_group group = { .gr_stream = 100 };
 
-	KUNIT_EXPECT_EQ(test, rpcrdma_group_judge(&group, &limits, NULL, 0),
+	KUNIT_EXPECT_EQ(test, rpcrdma_group_judge(&group, &limits, 0),
 			RPCRDMA_OK);
-	KUNIT_EXPECT_EQ(test, rpcrdma_group_judge(&group, &limits, items, 1),
+	KUNIT_EXPECT_EQ(test, rpcrdma_group_judge(&group, &limits, 513),
 			RPCRDMA_BAD_GROUP);
 	group.gr_data = 513;
-	KUNIT_EXPECT_EQ(test, rpcrdma_group_judge(&group, &limits, items, 1),
+	KUNIT_EXPECT_EQ(test, rpcrdma_group_judge(&group, &limits, 513),
 			RPCRDMA_OK);
-	KUNIT_EXPECT_EQ(test, rpcrdma_group_judge(&group, &limits, NULL, 0),
+	KUNIT_EXPECT_EQ(test, rpcrdma_group_judge(&group, &limits, 0),
 			RPCRDMA_BAD_GROUP);
-	group.gr_data = 1024 + 3;
-	KUNIT_EXPECT_EQ(test, rpcrdma_group_judge(&group, &limits, items, 2),
-			RPCRDMA_OK);
-	/* Stream and items are added up, without the gaps between the items */
-	limits.gl_ours.xp_msg_max = 100 + 516;
-	KUNIT_EXPECT_EQ(test, rpcrdma_group_judge(&group, &limits, items, 2),
+	/* Stream and item are added up */
+	limits.gl_ours.xp_msg_max = 100 + 513;
+	KUNIT_EXPECT_EQ(test, rpcrdma_group_judge(&group, &limits, 513),
 			RPCRDMA_OK);
 	limits.gl_ours.xp_msg_max--;
-	KUNIT_EXPECT_EQ(test, rpcrdma_group_judge(&group, &limits, items, 2),
+	KUNIT_EXPECT_EQ(test, rpcrdma_group_judge(&group, &limits, 513),
+			RPCRDMA_BIG_GROUP);
+	KUNIT_EXPECT_EQ(test, rpcrdma_group_judge(&group, &limits, U32_MAX),
 			RPCRDMA_BIG_GROUP);
 	/* The stream alone may be too long */
 	limits.gl_ours.xp_msg_max = 99;
-	KUNIT_EXPECT_EQ(test, rpcrdma_group_judge(&group, &limits, NULL, 0),
+	KUNIT_EXPECT_EQ(test, rpcrdma_group_judge(&group, &limits, 0),
 			RPCRDMA_BIG_GROUP);
 	/* xp_msg_max is a limit only for Calls */
 	group.gr_response = true;
-	KUNIT_EXPECT_EQ(test, rpcrdma_group_judge(&group, &limits, items, 2),
+	KUNIT_EXPECT_EQ(test, rpcrdma_group_judge(&group, &limits, 513),
 			RPCRDMA_OK);
-	/* A receiver without targets accepts no items */
-	limits.gl_ours.xp_nsegs = 0;
-	limits.gl_ours.xp_seg = 0;
+	/* A receiver without targets gets no data, and so accepts no item */
 	group.gr_data = 0;
-	KUNIT_EXPECT_EQ(test, rpcrdma_group_judge(&group, &limits, items, 1),
+	KUNIT_EXPECT_EQ(test, rpcrdma_group_judge(&group, &limits, 1),
 			RPCRDMA_BAD_GROUP);
-	KUNIT_EXPECT_EQ(test, rpcrdma_group_judge(&group, &limits, items, 2),
-			RPCRDMA_BAD_GROUP);
-	KUNIT_EXPECT_EQ(test, rpcrdma_group_judge(&group, &limits, NULL, 0),
-			RPCRDMA_OK);
 }
 
 /* --- layouts --------------------------------------------------------------- */
@@ -1049,8 +1032,7 @@ static void rpcrdma_group_judges(struct kunit *test)
  * @run: the receiver
  * @peer: what the receiver has announced, as the sender knows it
  * @layout: how the sender divides the message
- * @items: items of the message
- * @nitems: number of items
+ * @item: length of the item in bytes; 0 if there is none
  * @segs: maximum number of segments in a Send
  * @data: number of bytes of data sent
  */
@@ -1058,8 +1040,7 @@ struct rpcrdma_group_trip {
 	struct rpcrdma_group_run	run;
 	const struct rpcrdma2_rtx	*peer;
 	struct rpcrdma_layout		layout;
-	struct rpcrdma2_item		items[3];
-	u32				nitems;
+	u32				item;
 	u32				segs;
 	u64				data;
 };
@@ -1123,8 +1104,7 @@ static void rpcrdma_group_trip_all(struct rpcrdma_group_trip *trip, u32 stream,
 	layout->ly_limit = limit;
 	layout->ly_stream = stream;
 	KUNIT_ASSERT_TRUE(test, rpcrdma_layout_place(layout, trip->peer,
-						     trip->segs, trip->items,
-						     trip->nitems));
+						     trip->segs, trip->item));
 	rpcrdma_group_setup(&trip->run, test, &trip->run.limits);
 	trip->data = 0;
 
@@ -1141,7 +1121,7 @@ static void rpcrdma_group_trip_all(struct rpcrdma_group_trip *trip, u32 stream,
 	KUNIT_EXPECT_EQ(test, trip->run.group.gr_stream, layout->ly_sent);
 	KUNIT_EXPECT_EQ(test, rpcrdma_group_judge(&trip->run.group,
 						  &trip->run.limits,
-						  trip->items, trip->nitems),
+						  trip->item),
 			RPCRDMA_OK);
 }
 
@@ -1169,29 +1149,21 @@ KUNIT_ARRAY_PARAM_DESC(rpcrdma_group_grid, rpcrdma_group_grid_cases, desc);
 
 #define RPCRDMA_GROUP_NLENGTHS	9u
 
-/* Send a message with up to three items. @which selects their lengths. Most of these are near a
- * multiple of the size of a segment, or of all segments of a Receive.
+/* Send a message without an item if @which is 0, or with an item of one of nine lengths. Most of
+ * these are near a multiple of the size of a segment, or of all segments of a Receive.
  */
-static void rpcrdma_group_trip_items(struct rpcrdma_group_trip *trip,
-				     u32 which, u32 stream, u32 limit)
+static void rpcrdma_group_trip_item(struct rpcrdma_group_trip *trip,
+				    u32 which, u32 stream, u32 limit)
 {
 	u32 seg = trip->peer->xp_seg, room = seg * trip->peer->xp_nsegs;
-	const u32 lengths[RPCRDMA_GROUP_NLENGTHS] = {
-		1, seg - 1, seg, seg + 1, room - 1, room, room + 1, 3 * room,
-		3 * room + 1,
+	const u32 lengths[RPCRDMA_GROUP_NLENGTHS + 1] = {
+		0, 1, seg - 1, seg, seg + 1, room - 1, room, room + 1,
+		3 * room, 3 * room + 1,
 	};
-	u32 i;
 
-	/* 0 selects no item, 1 to 9 one item, 10 to 90 two, and 91 to 819 three */
-	trip->nitems = 0;
-	for (i = 0; i < 3 && which; i++) {
-		which--;
-		trip->items[trip->nitems++].im_length =
-			lengths[which % RPCRDMA_GROUP_NLENGTHS];
-		which /= RPCRDMA_GROUP_NLENGTHS;
-	}
+	trip->item = lengths[which];
 	rpcrdma_group_trip_all(trip, stream, RPCRDMA2_RTX_MSG_MIN +
-			       trip->nitems * RPCRDMA2_RTX_ITEM_LEN, limit);
+			       !!which * RPCRDMA2_RTX_ITEM_LEN, limit);
 }
 
 static void rpcrdma_group_trip_begin(struct rpcrdma_group_trip *trip,
@@ -1229,14 +1201,9 @@ static void rpcrdma_group_grid(struct kunit *test)
 	rpcrdma_group_trip_begin(trip, test, param);
 	peer = trip->run.limits.gl_ours;
 	trip->peer = &peer;
-	for (i = 0; i < ARRAY_SIZE(streams); i++) {
-		for (which = 0; which <= 9; which++)
-			rpcrdma_group_trip_items(trip, which, streams[i],
-						 rbsiz);
-		for (which = 10 + i; which < 820; which += 13)
-			rpcrdma_group_trip_items(trip, which, streams[i],
-						 rbsiz);
-	}
+	for (i = 0; i < ARRAY_SIZE(streams); i++)
+		for (which = 0; which <= RPCRDMA_GROUP_NLENGTHS; which++)
+			rpcrdma_group_trip_item(trip, which, streams[i], rbsiz);
 }
 
 /* Send streams of every length from 8 bytes to the size of three Receives. */
@@ -1252,9 +1219,9 @@ static void rpcrdma_group_every_stream(struct rpcrdma_group_trip *trip,
 	peer = trip->run.limits.gl_ours;
 	trip->peer = &peer;
 	for (stream = 8; stream <= 3 * rbsiz; stream++) {
-		rpcrdma_group_trip_items(trip, 0, stream, rbsiz);
-		rpcrdma_group_trip_items(trip, 1 + stream % 819, stream,
-					 rbsiz);
+		rpcrdma_group_trip_item(trip, 0, stream, rbsiz);
+		rpcrdma_group_trip_item(trip, 1 + stream % RPCRDMA_GROUP_NLENGTHS,
+					stream, rbsiz);
 	}
 }
 
@@ -1275,41 +1242,35 @@ struct rpcrdma_group_plan_case {
 	u32			hdr;
 	u32			limit;
 	u32			stream;
-	struct rpcrdma2_item	items[2];
-	u32			nitems;
+	u32			item;
 	u32			count;
 	u32			lens[4];
 };
 
 static const struct rpcrdma_group_plan_case rpcrdma_group_plan_cases[] = {
 	{
-		"WRITE of 8192", 72, 29696, 80, { { 80, 8192 } }, 1,
+		"WRITE of 8192", 72, 29696, 80, 8192,
 		1, { 9216 }
 	}, {
-		"WRITE of 65536", 72, 29696, 80, { { 80, 65536 } }, 1,
+		"WRITE of 65536", 72, 29696, 80, 65536,
 		3, { 29696, 29696, 9216 }
 	}, {
-		"long Call", 64, 29696, 100000, { }, 0,
+		"long Call", 64, 29696, 100000, 0,
 		4, { 29696, 29696, 29696, 11084 }
 	}, {
-		"Reply of 30000", 64, 16384, 30000, { }, 0,
+		"Reply of 30000", 64, 16384, 30000, 0,
 		2, { 16384, 13716 }
 	}, {
-		"two items", 80, 29696, 120, { { 80, 5001 }, { 5104, 4096 } },
-		2, 1, { 13312 }
+		"item that ends with the transmission", 72, 29696, 80, 28672, 1, { 29696 }
 	}, {
-		"item that ends with the transmission", 72, 29696, 80,
-		{ { 80, 28672 } }, 1, 1, { 29696 }
+		"stream that ends with the transmission", 64, 29696, 29632, 0, 1, { 29696 }
 	}, {
-		"stream that ends with the transmission", 64, 29696, 29632,
-		{ }, 0, 1, { 29696 }
+		"a byte more", 64, 29696, 29633, 0, 2, { 29696, 37 }
 	}, {
-		"a byte more", 64, 29696, 29633, { }, 0, 2, { 29696, 37 }
-	}, {
-		"stream beside an item", 72, 29696, 1000, { { 80, 4096 } }, 1,
+		"stream beside an item", 72, 29696, 1000, 4096,
 		2, { 5120, 84 }
 	}, {
-		"a limit that is no whole word", 64, 29699, 29636, { }, 0,
+		"a limit that is no whole word", 64, 29699, 29636, 0,
 		2, { 29696, 40 }
 	},
 };
@@ -1329,8 +1290,7 @@ static void rpcrdma_group_plans(struct kunit *test)
 	u32 i;
 
 	KUNIT_ASSERT_TRUE(test, rpcrdma_layout_place(&layout, peer, 99,
-						     param->items,
-						     param->nitems));
+						     param->item));
 	KUNIT_EXPECT_EQ(test, rpcrdma_group_call(&layout, peer),
 			param->count);
 	for (i = 0; i < param->count; i++) {
@@ -1405,7 +1365,6 @@ static void rpcrdma_group_gathers(struct kunit *test)
 /* Covers: RTX-32 RTX-41 */
 static void rpcrdma_group_base_form(struct kunit *test)
 {
-	const struct rpcrdma2_item item = { 80, 4096 };
 	struct rpcrdma2_rtx peer = rpcrdma_group_vector_limits.gl_ours;
 	struct rpcrdma_layout layout = {
 		.ly_hdr = 64, .ly_limit = 29696, .ly_stream = 80,
@@ -1426,8 +1385,7 @@ static void rpcrdma_group_base_form(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_group_call(&layout, &peer), 0);
 	peer.xp_msg_max = 80 + 4095;
 	placed = layout;
-	KUNIT_ASSERT_TRUE(test, rpcrdma_layout_place(&placed, &peer, 1, &item,
-						     1));
+	KUNIT_ASSERT_TRUE(test, rpcrdma_layout_place(&placed, &peer, 1, 4096));
 	KUNIT_EXPECT_EQ(test, rpcrdma_group_call(&placed, &peer), 0);
 	peer.xp_msg_max++;
 	KUNIT_EXPECT_EQ(test, rpcrdma_group_call(&placed, &peer), 1);
@@ -1445,7 +1403,7 @@ static void rpcrdma_group_base_form(struct kunit *test)
 		placed.ly_hdr = i;
 		placed.ly_stream = 100;
 		KUNIT_ASSERT_TRUE(test, rpcrdma_layout_place(&placed, &peer,
-							     1, &item, 1));
+							     1, 4096));
 		KUNIT_EXPECT_EQ(test, rpcrdma_group_call(&placed, &peer),
 				i <= 1016 ? 2 : 0);
 	}
@@ -1464,39 +1422,25 @@ static void rpcrdma_group_base_form(struct kunit *test)
 	placed = layout;
 	placed.ly_limit = 1024 + 4095;
 	KUNIT_EXPECT_FALSE(test, rpcrdma_layout_place(&placed, &peer, 9,
-						      &item, 1));
+						      4096));
 	placed = layout;
 	placed.ly_limit = 1023;
 	KUNIT_EXPECT_FALSE(test, rpcrdma_layout_place(&placed, &peer, 9,
-						      &item, 1));
+						      4096));
 	placed = layout;
 	placed.ly_limit = 1024 + 4096;
 	KUNIT_EXPECT_FALSE(test, rpcrdma_layout_place(&placed, &peer, 0,
-						      &item, 1));
+						      4096));
 	KUNIT_EXPECT_TRUE(test, rpcrdma_layout_place(&placed, &peer, 9,
-						     &item, 1));
+						     4096));
 	KUNIT_EXPECT_EQ(test, placed.ly_part, 4096);
 	peer.xp_nsegs = 0;
 	peer.xp_head = 0;
 	peer.xp_seg = 0;
 	KUNIT_EXPECT_FALSE(test, rpcrdma_layout_place(&placed, &peer, 9,
-						      &item, 1));
+						      4096));
 	KUNIT_EXPECT_TRUE(test, rpcrdma_layout_place(&placed, &peer, 9,
-						     &item, 0));
-}
-
-/* Covers: RTX-53 RTX-55 RTX-60 */
-static void rpcrdma_group_places(struct kunit *test)
-{
-	static const struct rpcrdma2_item items[] = {
-		{ 80, 5001 }, { 5104, 4096 }, { 9300, 1 },
-	};
-
-	KUNIT_EXPECT_EQ(test, rpcrdma_item_segment(items, 0, 4096), 0);
-	KUNIT_EXPECT_EQ(test, rpcrdma_item_segment(items, 1, 4096), 2);
-	KUNIT_EXPECT_EQ(test, rpcrdma_item_segment(items, 2, 4096), 3);
-	KUNIT_EXPECT_EQ(test, rpcrdma_item_segment(items, 3, 4096), 4);
-	KUNIT_EXPECT_EQ(test, rpcrdma_items_data(items, 3, 4096), 12289);
+						     0));
 }
 
 /* --- the choice of a form -------------------------------------------------- */
@@ -1655,7 +1599,7 @@ static struct kunit_case rpcrdma_group_cases[] = {
 	KUNIT_CASE_PARAM(rpcrdma_group_single_words,
 			 rpcrdma_group_vector_gen_params),
 	KUNIT_CASE_PARAM(rpcrdma_group_bad_ones, rpcrdma_group_bad_gen_params),
-	KUNIT_CASE(rpcrdma_group_overlap),
+	KUNIT_CASE(rpcrdma_group_two_items),
 	KUNIT_CASE(rpcrdma_group_all_orders),
 	KUNIT_CASE_PARAM(rpcrdma_group_breaks, rpcrdma_group_breach_gen_params),
 	KUNIT_CASE(rpcrdma_group_breaks_if_short),
@@ -1673,7 +1617,6 @@ static struct kunit_case rpcrdma_group_cases[] = {
 	KUNIT_CASE(rpcrdma_group_reach),
 	KUNIT_CASE_PARAM(rpcrdma_group_gathers,
 			 rpcrdma_group_gather_gen_params),
-	KUNIT_CASE(rpcrdma_group_places),
 	KUNIT_CASE_PARAM(rpcrdma_group_has_credits,
 			 rpcrdma_group_credits_gen_params),
 	KUNIT_CASE_PARAM(rpcrdma_group_offers_receives,

@@ -35,7 +35,7 @@ struct rpcrdma_rtx_case {
 	u32				hdr;
 	bool				read;
 	struct rpcrdma2_transmission	tx;
-	struct rpcrdma2_item		items[2];
+	struct rpcrdma2_item		item;
 };
 
 static const struct rpcrdma_rtx_case rpcrdma_rtx_cases[] = {
@@ -47,7 +47,7 @@ static const struct rpcrdma_rtx_case rpcrdma_rtx_cases[] = {
 			.tx_here = 80, .tx_data = 1024, .tx_replies = 1,
 			.tx_nitems = 1,
 		},
-		.items = { { 80, 8192 } },
+		.item = { 80, 8192 },
 	}, {
 		.desc = "WRITE of 65536 bytes, first",
 		.vector = RPCRDMA_VEC_RTX_WRITE_64K_1, .credit = 128,
@@ -57,7 +57,7 @@ static const struct rpcrdma_rtx_case rpcrdma_rtx_cases[] = {
 			.tx_here = 80, .tx_data = 1024, .tx_replies = 1,
 			.tx_nitems = 1,
 		},
-		.items = { { 80, 65536 } },
+		.item = { 80, 65536 },
 	}, {
 		.desc = "WRITE of 65536 bytes, second",
 		.vector = RPCRDMA_VEC_RTX_WRITE_64K_2, .credit = 128,
@@ -133,16 +133,7 @@ static const struct rpcrdma_rtx_case rpcrdma_rtx_cases[] = {
 			.tx_stream = 44, .tx_here = 44, .tx_data = 1024,
 			.tx_nitems = 1,
 		},
-		.items = { { 44, 8192 } },
-	}, {
-		.desc = "two items",
-		.vector = RPCRDMA_VEC_RTX_TWO_ITEMS, .credit = 128, .hdr = 80,
-		.tx = {
-			.tx_first = true, .tx_count = 1, .tx_stream = 120,
-			.tx_here = 120, .tx_data = 1024, .tx_replies = 1,
-			.tx_nitems = 2,
-		},
-		.items = { { 80, 5001 }, { 5104, 4096 } },
+		.item = { 44, 8192 },
 	}, {
 		.desc = "an item and a Read chunk",
 		.vector = RPCRDMA_VEC_RTX_MIXED, .credit = 128, .hdr = 96,
@@ -152,7 +143,7 @@ static const struct rpcrdma_rtx_case rpcrdma_rtx_cases[] = {
 			.tx_here = 120, .tx_data = 1024, .tx_replies = 1,
 			.tx_nitems = 1,
 		},
-		.items = { { 80, 8192 } },
+		.item = { 80, 8192 },
 	},
 };
 
@@ -217,10 +208,10 @@ static int rpcrdma_rtx_encode(const struct rpcrdma_rtx_case *param, u8 *buf,
 	if (!tx.tx_first)
 		return rpcrdma2_encode_rtx_next(buf, size, &tx);
 	if (tx.tx_response)
-		return rpcrdma2_encode_rtx_reply(buf, size, &tx, param->items,
+		return rpcrdma2_encode_rtx_reply(buf, size, &tx, &param->item,
 						 &reply);
 	rpcrdma_rtx_make_call(param, &call);
-	return rpcrdma2_encode_rtx_call(buf, size, &tx, param->items, &call);
+	return rpcrdma2_encode_rtx_call(buf, size, &tx, &param->item, &call);
 }
 
 /* Covers: RTX-42 RTX-43 RTX-52 RTX-57 */
@@ -256,13 +247,13 @@ static void rpcrdma_rtx_decode_vectors(struct kunit *test)
 	const struct rpcrdma_rtx_case *param = test->param_value;
 	struct rpcrdma_kunit *fx = test->priv;
 	const struct rpcrdma_hdr *hdr = &fx->kf_hdr;
-	struct rpcrdma2_item items[RPCRDMA2_RTX_MAX_ITEMS];
+	struct rpcrdma2_item item = { };
 	struct rpcrdma2_transmission tx;
-	u32 i, len;
+	u32 len;
 	u8 *buf = rpcrdma_kunit_whole(fx, param->vector, &len);
 
 	KUNIT_ASSERT_TRUE(test, rpcrdma2_peek_rtx(buf, len, &tx));
-	KUNIT_EXPECT_EQ(test, rpcrdma2_rtx_items(&tx, items),
+	KUNIT_EXPECT_EQ(test, rpcrdma2_rtx_item(&tx, &item),
 			param->tx.tx_first);
 	if (!param->tx.tx_first) {
 		/* rpcrdma2_decode_group() decodes only first transmissions: only they have lists */
@@ -270,12 +261,8 @@ static void rpcrdma_rtx_decode_vectors(struct kunit *test)
 				RPCRDMA_BAD_PROC);
 		return;
 	}
-	for (i = 0; i < tx.tx_nitems; i++) {
-		KUNIT_EXPECT_EQ(test, items[i].im_position,
-				param->items[i].im_position);
-		KUNIT_EXPECT_EQ(test, items[i].im_length,
-				param->items[i].im_length);
-	}
+	KUNIT_EXPECT_EQ(test, item.im_position, param->item.im_position);
+	KUNIT_EXPECT_EQ(test, item.im_length, param->item.im_length);
 	KUNIT_ASSERT_EQ(test, rpcrdma_rtx_decode(fx, buf, len), RPCRDMA_OK);
 	KUNIT_EXPECT_EQ(test, hdr->hd_xid, XID);
 	KUNIT_EXPECT_EQ(test, hdr->hd_proc, RPCRDMA2_RTX_MSG);
@@ -299,9 +286,9 @@ static void rpcrdma_rtx_all_lengths(struct kunit *test)
 	struct rpcrdma_kunit *fx = test->priv;
 	u32 len, full, fixed = param->tx.tx_first ? 48 : 36;
 	u8 *buf = rpcrdma_kunit_whole(fx, param->vector, &full);
-	struct rpcrdma2_item items[RPCRDMA2_RTX_MAX_ITEMS];
 	struct rpcrdma2_transmission tx;
 	enum rpcrdma_verdict want;
+	struct rpcrdma2_item item;
 
 	for (len = 0; len <= vec->ve_len && len < full; len++) {
 		buf = rpcrdma_kunit_exact(fx, vec->ve_data, len);
@@ -313,7 +300,7 @@ static void rpcrdma_rtx_all_lengths(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, tx.tx_short, len < fixed);
 		if (!param->tx.tx_first)
 			continue;
-		KUNIT_EXPECT_EQ(test, rpcrdma2_rtx_items(&tx, items),
+		KUNIT_EXPECT_EQ(test, rpcrdma2_rtx_item(&tx, &item),
 				len >= 48 + 8 * param->tx.tx_nitems);
 		want = len < param->hdr ? RPCRDMA_BAD_LIST : RPCRDMA_BAD_MSG;
 		KUNIT_EXPECT_EQ_MSG(test, rpcrdma_rtx_decode(fx, buf, len),
@@ -357,7 +344,7 @@ static const struct rpcrdma_rtx_word_case rpcrdma_rtx_word_cases[] = {
 	{ "the longest stream", 7, U32_MAX, RPCRDMA_BAD_MSG },
 	{ "a stream of 8 bytes here", 7, 8, RPCRDMA_OK },
 	{ "a stream of 7 bytes here", 7, 7, RPCRDMA_BAD_MSG },
-	{ "17 items", 11, 17, RPCRDMA_BAD_LIST },
+	{ "2 items", 11, 2, RPCRDMA_BAD_LIST },
 	{ "any number of items", 11, U32_MAX, RPCRDMA_BAD_LIST },
 	{ "no items, and so a list too many", 11, 0, RPCRDMA_BAD_LIST },
 	{ "item in front of the last word", 12, 76, RPCRDMA_OK },
@@ -563,8 +550,7 @@ struct rpcrdma_rtx_items_case {
 	const char		*desc;
 	bool			good;
 	u32			stream;
-	u32			nitems;
-	struct rpcrdma2_item	items[3];
+	struct rpcrdma2_item	item;
 	u32			nreads;
 	struct rpcrdma2_item	reads[2];
 };
@@ -572,91 +558,67 @@ struct rpcrdma_rtx_items_case {
 static const struct rpcrdma_rtx_items_case rpcrdma_rtx_items_cases[] = {
 	{
 		.desc = "one at the end", .good = true, .stream = 40,
-		.nitems = 1, .items = { { 40, 1 } },
+		.item = { 40, 1 },
 	}, {
 		.desc = "one past the end", .stream = 40,
-		.nitems = 1, .items = { { 44, 1 } },
+		.item = { 44, 1 },
+	}, {
+		.desc = "a length of 32 bits", .good = true, .stream = 80,
+		.item = { 40, U32_MAX },
 	}, {
 		.desc = "one past an end that is no whole word", .stream = 43,
-		.nitems = 1, .items = { { 44, 1 } },
-	}, {
-		.desc = "neighbours", .good = true, .stream = 8,
-		.nitems = 3, .items = { { 8, 4 }, { 12, 1 }, { 16, 9 } },
-	}, {
-		.desc = "one inside another", .stream = 80,
-		.nitems = 2, .items = { { 40, 8192 }, { 44, 4096 } },
-	}, {
-		.desc = "one inside the roundup of another", .stream = 80,
-		.nitems = 2, .items = { { 40, 5 }, { 44, 4 } },
-	}, {
-		.desc = "behind the roundup of another", .good = true,
-		.stream = 40,
-		.nitems = 2, .items = { { 40, 5 }, { 48, 4 } },
-	}, {
-		.desc = "two, the second past the end", .stream = 40,
-		.nitems = 2, .items = { { 40, 5 }, { 52, 4 } },
-	}, {
-		.desc = "in another order", .stream = 80,
-		.nitems = 2, .items = { { 44, 4 }, { 40, 4 } },
-	}, {
-		.desc = "the same place twice", .stream = 80,
-		.nitems = 2, .items = { { 40, 4 }, { 40, 4 } },
+		.item = { 44, 1 },
 	}, {
 		.desc = "an empty one", .stream = 80,
-		.nitems = 2, .items = { { 40, 4 }, { 48, 0 } },
+		.item = { 48, 0 },
 	}, {
 		.desc = "one not aligned", .stream = 80,
-		.nitems = 1, .items = { { 42, 4 } },
-	}, {
-		.desc = "lengths that overflow 32 bits", .stream = 80,
-		.nitems = 2,
-		.items = { { 40, U32_MAX }, { 44, U32_MAX } },
-	}, {
-		.desc = "a Read chunk between two items", .good = true,
-		.stream = 20,
-		.nitems = 2, .items = { { 8, 4 }, { 28, 4 } },
-		.nreads = 1, .reads = { { 16, 5 } },
+		.item = { 42, 4 },
 	}, {
 		.desc = "an item inside a Read chunk", .stream = 80,
-		.nitems = 1, .items = { { 20, 4 } },
+		.item = { 20, 4 },
 		.nreads = 1, .reads = { { 16, 8 } },
 	}, {
 		.desc = "a Read chunk inside an item", .stream = 80,
-		.nitems = 1, .items = { { 16, 8 } },
+		.item = { 16, 8 },
 		.nreads = 1, .reads = { { 20, 4 } },
 	}, {
 		.desc = "an item where a Read chunk is", .stream = 80,
-		.nitems = 1, .items = { { 16, 4 } },
+		.item = { 16, 4 },
 		.nreads = 1, .reads = { { 16, 4 } },
 	}, {
 		.desc = "an item where an empty Read chunk is", .good = true,
 		.stream = 80,
-		.nitems = 1, .items = { { 16, 4 } },
+		.item = { 16, 4 },
 		.nreads = 1, .reads = { { 16, 0 } },
 	}, {
 		.desc = "an item where only a Read chunk reaches", .good = true,
 		.stream = 16,
-		.nitems = 1, .items = { { 32, 4 } },
+		.item = { 32, 4 },
 		.nreads = 1, .reads = { { 16, 16 } },
 	}, {
 		.desc = "an item past a Read chunk and the end", .stream = 16,
-		.nitems = 1, .items = { { 36, 4 } },
+		.item = { 36, 4 },
 		.nreads = 1, .reads = { { 16, 16 } },
 	}, {
 		.desc = "two Read chunks around an item", .good = true,
 		.stream = 16,
-		.nitems = 1, .items = { { 20, 3 } },
+		.item = { 20, 3 },
 		.nreads = 2, .reads = { { 16, 2 }, { 24, 4 } },
 	}, {
 		.desc = "a Read chunk past an item and the end", .stream = 16,
-		.nitems = 1, .items = { { 16, 3 } },
+		.item = { 16, 3 },
 		.nreads = 1, .reads = { { 24, 4 } },
+	}, {
+		.desc = "a Read chunk behind a length of 32 bits",
+		.stream = 80, .item = { 40, U32_MAX },
+		.nreads = 1, .reads = { { 44, 4 } },
 	},
 };
 
 KUNIT_ARRAY_PARAM_DESC(rpcrdma_rtx_items, rpcrdma_rtx_items_cases, desc);
 
-/* Write the header of a first transmission with the items and Read chunks of @param. */
+/* Write the header of a first transmission with the item and Read chunks of @param. */
 static void rpcrdma_rtx_say_items(struct rpcrdma_kunit *fx,
 				  const struct rpcrdma_rtx_items_case *param)
 {
@@ -664,11 +626,9 @@ static void rpcrdma_rtx_say_items(struct rpcrdma_kunit *fx,
 
 	rpcrdma_kunit_clear(fx);
 	rpcrdma_kunit_say(fx, XID, 2, 32, RPCRDMA2_RTX_MSG, 0, 2,
-			  param->stream, 8, 0, 1, 0, param->nitems);
-	for (i = 0; i < param->nitems; i++)
-		rpcrdma_kunit_say(fx, param->items[i].im_position,
-				  param->items[i].im_length);
-	rpcrdma_kunit_word(fx, 0);
+			  param->stream, 8, 0, 1, 0, 1);
+	rpcrdma_kunit_say(fx, param->item.im_position, param->item.im_length,
+			  0);
 	for (i = 0; i < param->nreads; i++) {
 		rpcrdma_kunit_say(fx, 1, param->reads[i].im_position);
 		rpcrdma_kunit_seg(fx, 7, param->reads[i].im_length, 0);
@@ -682,7 +642,7 @@ static void rpcrdma_rtx_items_in_a_stream(struct kunit *test)
 	const struct rpcrdma_rtx_items_case *param = test->param_value;
 	struct rpcrdma2_transmission tx = {
 		.tx_count = 2, .tx_stream = param->stream, .tx_here = 8,
-		.tx_replies = 1, .tx_nitems = param->nitems,
+		.tx_replies = 1, .tx_nitems = 1,
 	};
 	struct rpcrdma_segment segs[2] = { };
 	struct rpcrdma_chunk_out reads[2] = { };
@@ -706,7 +666,7 @@ static void rpcrdma_rtx_items_in_a_stream(struct kunit *test)
 	len = fx->kf_len;
 	buf = rpcrdma_kunit_exact(fx, fx->kf_buf, len);
 	memset(buf, 0xee, len);
-	rc = rpcrdma2_encode_rtx_call(buf, len, &tx, param->items, &call);
+	rc = rpcrdma2_encode_rtx_call(buf, len, &tx, &param->item, &call);
 	KUNIT_ASSERT_EQ(test, rc, param->good ? (int)len : -EINVAL);
 	if (param->good)
 		KUNIT_EXPECT_MEMEQ(test, buf, fx->kf_buf, len);
@@ -717,44 +677,22 @@ static void rpcrdma_rtx_items_in_a_stream(struct kunit *test)
 			param->good ? RPCRDMA_OK : RPCRDMA_BAD_POSITION);
 }
 
-/* A Call with the maximum number of items can be encoded and decoded. With one more item, it cannot
- * be encoded.
- */
+/* A Call cannot be encoded with a second item. */
 static void rpcrdma_rtx_many_items(struct kunit *test)
 {
-	struct rpcrdma2_item items[RPCRDMA2_RTX_MAX_ITEMS + 1];
+	struct rpcrdma2_item items[2] = { { 8, 4 }, { 12, 4 } };
 	struct rpcrdma2_transmission tx = {
 		.tx_count = 1, .tx_stream = 8, .tx_here = 8, .tx_replies = 1,
-		.tx_nitems = RPCRDMA2_RTX_MAX_ITEMS,
-	}, seen;
+		.tx_nitems = 2,
+	};
 	struct rpcrdma_call_out call = { .ko_xid = XID, .ko_credit = 1 };
 	struct rpcrdma_segment seg = { 7, 4, 0 };
 	struct rpcrdma_chunk_out reads[RPCRDMA_MAX_CHUNKS + 1];
 	struct rpcrdma_kunit *fx = test->priv;
-	u32 i, len;
-	u8 *buf;
+	u32 i;
 
-	for (i = 0; i < ARRAY_SIZE(items); i++) {
-		items[i].im_position = 8 + 4 * i;
-		items[i].im_length = 4;
-	}
-	len = 64 + 8 * 16;
-	buf = kunit_kzalloc(test, len + 8, GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, buf);
-	KUNIT_ASSERT_EQ(test, rpcrdma2_encode_rtx_call(buf, len, &tx, items,
-						       &call), len);
-	put_unaligned_be32(XID, buf + len);
-	KUNIT_EXPECT_EQ(test, rpcrdma_rtx_decode(fx, buf, len + 8),
-			RPCRDMA_OK);
-	memset(items, 0, sizeof(items));
-	KUNIT_ASSERT_TRUE(test, rpcrdma2_peek_rtx(buf, len + 8, &seen));
-	KUNIT_ASSERT_TRUE(test, rpcrdma2_rtx_items(&seen, items));
-	KUNIT_EXPECT_EQ(test, items[15].im_position, 8 + 4 * 15);
-	KUNIT_EXPECT_EQ(test, items[16].im_position, 0);
-
-	tx.tx_nitems++;
-	KUNIT_EXPECT_EQ(test, rpcrdma2_encode_rtx_call(buf, len, &tx, items,
-						       &call), -EINVAL);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_encode_rtx_call(fx->kf_buf, 1024, &tx,
+						       items, &call), -EINVAL);
 	/* The encoder accepts the maximum number of Read chunks, but not one more */
 	tx.tx_nitems = 0;
 	call.ko_read = reads;

@@ -63,7 +63,6 @@ static u32 rpcrdma_write_max_at(const struct rpcrdma2_rtx *peer, u32 rtt)
 /* Returns how many transmissions a WRITE of @size takes; 0 if it cannot be a group. */
 static u32 rpcrdma_write_max_count(const struct rpcrdma2_rtx *peer, u32 size)
 {
-	struct rpcrdma2_item item = { .im_position = 120, .im_length = size };
 	struct rpcrdma_layout layout = {
 		.ly_hdr = RPCRDMA2_RTX_MSG_MIN, .ly_limit = 16384,
 		.ly_stream = RPCRDMA_CHOICE_STREAM + size,
@@ -73,7 +72,7 @@ static u32 rpcrdma_write_max_count(const struct rpcrdma2_rtx *peer, u32 size)
 		layout.ly_hdr += RPCRDMA2_RTX_ITEM_LEN;
 		layout.ly_limit = peer->xp_head + peer->xp_seg * peer->xp_nsegs;
 		layout.ly_stream = RPCRDMA_CHOICE_STREAM;
-		rpcrdma_layout_place(&layout, peer, 16, &item, 1);
+		rpcrdma_layout_place(&layout, peer, 16, size);
 	}
 	return rpcrdma_group_call(&layout, peer);
 }

@@ -12,7 +12,6 @@
 #include "../net/server/svc_rdma.h"
 
 #define SVC_RDMA_READ_RECVS	3
-#define SVC_RDMA_READ_ITEMS	3
 #define SVC_RDMA_READ_ORDER	3
 #define SVC_RDMA_READ_SIZE	(RPCRDMA_RTX_HEAD + SVC_RDMA_READ_PART)
 #define SVC_RDMA_READ_PART	(((1u << SVC_RDMA_READ_ORDER) - 1) * PAGE_SIZE)
@@ -23,19 +22,17 @@
 /**
  * struct svc_rdma_read_shape - layout of a Call
  * @rx_name: name of the case
- * @rx_items: items of the Call
- * @rx_nitems: number of items
+ * @rx_item: item of the Call
  * @rx_stream: number of bytes of payload stream
  * @rx_first: number of these bytes in the first Receive; the others are in the second
  * @rx_flavor: flavor of the credential: 0 (AUTH_NONE), or 6 (RPCSEC_GSS) with the service
- *	"integrity". The body of the credential has 20 bytes. If the first item is inside the RPC
+ *	"integrity". The body of the credential has 20 bytes. If the item is inside the RPC
  *	header, the whole credential consists of arbitrary bytes, and this member is not used.
  * @rx_in_place: the Call is used where it was received
  */
 struct svc_rdma_read_shape {
 	const char		*rx_name;
-	struct rpcrdma2_item	rx_items[SVC_RDMA_READ_ITEMS];
-	u32			rx_nitems;
+	struct rpcrdma2_item	rx_item;
 	u32			rx_stream;
 	u32			rx_first;
 	u32			rx_flavor;
@@ -43,25 +40,21 @@ struct svc_rdma_read_shape {
 };
 
 static const struct svc_rdma_read_shape svc_rdma_read_shapes[] = {
-	{ "WRITE of 8K", { { 80, 8192 } }, 1, 80, 80, 0, true },
-	{ "WRITE of 64K", { { 80, 65536 } }, 1, 80, 80, 0, true },
-	{ "one byte", { { 80, 1 } }, 1, 80, 80, 0, true },
-	{ "a byte less than a page", { { 80, 4095 } }, 1, 80, 80, 0, true },
-	{ "a byte more", { { 80, 4097 } }, 1, 80, 80, 0, true },
-	{ "one byte in the second Receive", { { 80, 28673 } }, 1, 80, 80,
+	{ "WRITE of 8K", { 80, 8192 }, 80, 80, 0, true },
+	{ "WRITE of 64K", { 80, 65536 }, 80, 80, 0, true },
+	{ "one byte", { 80, 1 }, 80, 80, 0, true },
+	{ "a byte less than a page", { 80, 4095 }, 80, 80, 0, true },
+	{ "a byte more", { 80, 4097 }, 80, 80, 0, true },
+	{ "one byte in the second Receive", { 80, 28673 }, 80, 80,
 	  0, true },
-	{ "more behind it", { { 80, 8191 } }, 1, 120, 120, 0, true },
-	{ "more behind it, later", { { 80, 8191 } }, 1, 120, 100, 0, false },
-	{ "stream cut in front of it", { { 80, 30000 } }, 1, 120, 76, 0,
+	{ "more behind it", { 80, 8191 }, 120, 120, 0, true },
+	{ "more behind it, later", { 80, 8191 }, 120, 100, 0, false },
+	{ "stream cut in front of it", { 80, 30000 }, 120, 76, 0,
 	  false },
-	{ "in the RPC header", { { 32, 4096 } }, 1, 80, 80, 0, false },
-	{ "behind the verifier", { { 60, 4096 } }, 1, 80, 80, 0, true },
-	{ "in the verifier", { { 56, 4096 } }, 1, 80, 80, 0, false },
-	{ "krb5i", { { 80, 4096 } }, 1, 80, 80, 6, false },
-	{ "two items", { { 80, 5001 }, { 5104, 4096 } }, 2, 120, 120, 0,
-	  false },
-	{ "adjacent items", { { 80, 5001 }, { 5084, 28672 }, { 33756, 3 } }, 3,
-	  120, 80, 0, false },
+	{ "in the RPC header", { 32, 4096 }, 80, 80, 0, false },
+	{ "behind the verifier", { 60, 4096 }, 80, 80, 0, true },
+	{ "in the verifier", { 56, 4096 }, 80, 80, 0, false },
+	{ "krb5i", { 80, 4096 }, 80, 80, 6, false },
 };
 
 static void svc_rdma_read_shape_name(const struct svc_rdma_read_shape *shape,
@@ -118,25 +111,22 @@ static struct svc_rdma_read_fixture *svc_rdma_read_make(struct kunit *test)
 	return fx;
 }
 
-/* Make an unreduced Call of arbitrary bytes, with zeroed roundup. Unless the first item is inside
+/* Make an unreduced Call of arbitrary bytes, with zeroed roundup. Unless the item is inside
  * the RPC header, set those fields of credential and verifier that rpcrdma_head_ends_well() reads.
  * Returns the length of the Call.
  */
 static u32 svc_rdma_read_fill(struct svc_rdma_read_fixture *fx,
 			      const struct svc_rdma_read_shape *shape)
 {
-	const struct rpcrdma2_item *item = shape->rx_items;
+	const struct rpcrdma2_item *item = &shape->rx_item;
+	u32 i, pad = xdr_align_size(item->im_length) - item->im_length;
 	u8 *message = fx->rf_message;
-	u32 i, pad, len = shape->rx_stream;
+	u32 len = shape->rx_stream + item->im_length + pad;
 
 	for (i = 0; i < sizeof(fx->rf_message); i++)
 		message[i] = 1 + i % 251;
-	for (; item < shape->rx_items + shape->rx_nitems; item++) {
-		pad = xdr_align_size(item->im_length) - item->im_length;
-		memset(message + item->im_position + item->im_length, 0, pad);
-		len += item->im_length + pad;
-	}
-	if (shape->rx_items[0].im_position < 60)
+	memset(message + item->im_position + item->im_length, 0, pad);
+	if (item->im_position < 60)
 		return len;
 	put_unaligned_be32(shape->rx_flavor, message + 24);
 	put_unaligned_be32(20, message + 28);
@@ -146,29 +136,27 @@ static u32 svc_rdma_read_fill(struct svc_rdma_read_fixture *fx,
 	return len;
 }
 
-/* Write bytes of an item to the target segments of the Receives. @at is the offset of the first
- * byte, counted through the target segments of all Receives as if they were adjacent.
- */
-static void svc_rdma_read_put_data(struct svc_rdma_read_fixture *fx, u32 at,
+/* Write the bytes of an item to the target segments of the Receives. */
+static void svc_rdma_read_put_data(struct svc_rdma_read_fixture *fx,
 				   const u8 *from, u32 len)
 {
 	struct rpcrdma_recv *recv;
 	u32 i;
 
-	for (i = 0; i < len; i++, at++) {
-		recv = &fx->rf_recv[at / SVC_RDMA_READ_PART];
+	for (i = 0; i < len; i++) {
+		recv = &fx->rf_recv[i / SVC_RDMA_READ_PART];
 		((u8 *)rpcrdma_buf_targets(&recv->rv_buf))
-			[at % SVC_RDMA_READ_PART] = from[i];
-		recv->rv_msg.mi_data = at % SVC_RDMA_READ_PART + 1;
+			[i % SVC_RDMA_READ_PART] = from[i];
+		recv->rv_msg.mi_data = i % SVC_RDMA_READ_PART + 1;
 	}
 }
 
 static void svc_rdma_read_put_stream(struct svc_rdma_read_fixture *fx,
 				     const struct svc_rdma_read_shape *shape)
 {
-	const struct rpcrdma2_item *item = shape->rx_items;
+	const struct rpcrdma2_item *item = &shape->rx_item;
 	struct rpcrdma_msg_in *msg = fx->rf_call.sc_msg;
-	u32 pos = 0, sent = 0, nitems = shape->rx_nitems;
+	u32 pos = 0, sent = 0;
 	struct rpcrdma_msg_in *to;
 
 	rpcrdma_msg_set_body(msg, SVC_RDMA_READ_HDR, shape->rx_first);
@@ -177,12 +165,8 @@ static void svc_rdma_read_put_stream(struct svc_rdma_read_fixture *fx,
 	to->mi_body = fx->rf_recv[1].rv_buf.bf_data + SVC_RDMA_READ_HDR;
 	to->mi_here = msg->mi_more_body;
 	while (sent < shape->rx_stream) {
-		if (nitems && pos == item->im_position) {
+		if (pos == item->im_position)
 			pos += xdr_align_size(item->im_length);
-			item++;
-			nitems--;
-			continue;
-		}
 		to = sent < shape->rx_first ? msg : &msg->mi_more->rv_msg;
 		((u8 *)to->mi_body)[sent < shape->rx_first ? sent :
 				    sent - shape->rx_first] =
@@ -195,27 +179,14 @@ static void svc_rdma_read_receive(struct svc_rdma_read_fixture *fx,
 				  const struct svc_rdma_read_shape *shape)
 {
 	struct svc_rdma_call *call = &fx->rf_call;
-	const struct rpcrdma2_item *item;
-	u32 i, seg;
+	const struct rpcrdma2_item *item = &shape->rx_item;
 
 	call->sc_stream_len = svc_rdma_read_fill(fx, shape);
 	call->sc_body_len = shape->rx_stream;
-	call->sc_nitems = shape->rx_nitems;
-	memcpy(call->sc_items, shape->rx_items, sizeof(shape->rx_items));
+	call->sc_item = *item;
 	svc_rdma_read_put_stream(fx, shape);
-	for (i = 0; i < shape->rx_nitems; i++) {
-		item = &shape->rx_items[i];
-		seg = rpcrdma_item_segment(shape->rx_items, i, RPCRDMA_RTX_SEG);
-		svc_rdma_read_put_data(fx, seg * RPCRDMA_RTX_SEG,
-				       fx->rf_message + item->im_position,
-				       item->im_length);
-		/* If another item follows, the data part (layout.h) includes the gap up to
-		 * the end of the last segment of this item
-		 */
-		if (i + 1 < shape->rx_nitems)
-			fx->rf_recv[0].rv_msg.mi_data =
-				ALIGN(fx->rf_recv[0].rv_msg.mi_data, PAGE_SIZE);
-	}
+	svc_rdma_read_put_data(fx, fx->rf_message + item->im_position,
+			       item->im_length);
 }
 
 /* Check that the Call is used in place, without pages of its own, and that no old bytes are
@@ -225,8 +196,8 @@ static void svc_rdma_read_check_place(struct kunit *test,
 				      struct svc_rdma_read_fixture *fx,
 				      const struct xdr_buf *arg)
 {
-	u32 npages = DIV_ROUND_UP(fx->rf_call.sc_items[0].im_length, PAGE_SIZE);
-	u32 rest = npages * PAGE_SIZE - fx->rf_call.sc_items[0].im_length;
+	u32 npages = DIV_ROUND_UP(fx->rf_call.sc_item.im_length, PAGE_SIZE);
+	u32 rest = npages * PAGE_SIZE - fx->rf_call.sc_item.im_length;
 	struct rpcrdma_buf *buf = &fx->rf_recv[0].rv_buf;
 	const u8 *end;
 

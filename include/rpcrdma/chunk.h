@@ -32,23 +32,19 @@ struct rpcrdma_part {
 /**
  * struct rpcrdma_part_iter - a walk over the parts of a Call
  * @pi_lists: the Call's chunk lists
- * @pi_items: placed items (rtx.h) of the Call
- * @pi_nitems: number of placed items
  * @pi_body_len: length of the body stream in bytes
  * @pi_body: number of bytes of the body stream visited so far
  * @pi_stream: number of bytes of the unreduced stream visited so far
  * @pi_next: index of the next Read chunk
- * @pi_item: index of the next item
+ * @pi_item: placed item (rtx.h) of the Call; NULL if there is none, or it was visited
  */
 struct rpcrdma_part_iter {
 	const struct rpcrdma_lists	*pi_lists;
-	const struct rpcrdma2_item	*pi_items;
-	u32				pi_nitems;
+	const struct rpcrdma2_item	*pi_item;
 	u32				pi_body_len;
 	u32				pi_body;
 	u32				pi_stream;
 	u32				pi_next;
-	u32				pi_item;
 };
 
 /**
@@ -65,11 +61,10 @@ enum rpcrdma_verdict rpcrdma_lists_check_call(const struct rpcrdma_lists *lists,
 					      u32 body_len, u32 max_len,
 					      u32 *stream_len);
 enum rpcrdma_verdict
-rpcrdma_lists_check_items(const struct rpcrdma_lists *lists,
-			  const struct rpcrdma2_item *items, u32 nitems,
-			  u32 body_len, u32 max_len, u32 *stream_len);
-void rpcrdma_part_first(const struct rpcrdma_lists *lists, u32 body_len,
-			const struct rpcrdma2_item *items, u32 nitems,
+rpcrdma_lists_check_item(const struct rpcrdma_lists *lists, u32 item,
+			 u32 body_len, u32 max_len, u32 *stream_len);
+void rpcrdma_part_first(const struct rpcrdma_lists *lists,
+			const struct rpcrdma2_item *item, u32 body_len,
 			struct rpcrdma_part_iter *iter);
 bool rpcrdma_part_next(struct rpcrdma_part_iter *iter,
 		       struct rpcrdma_part *part);

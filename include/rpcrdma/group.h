@@ -96,8 +96,7 @@ rpcrdma_group_take(struct rpcrdma_group *group,
 		   const struct rpcrdma2_transmission *tx);
 enum rpcrdma_verdict
 rpcrdma_group_judge(const struct rpcrdma_group *group,
-		    const struct rpcrdma_group_limits *limits,
-		    const struct rpcrdma2_item *items, u32 nitems);
+		    const struct rpcrdma_group_limits *limits, u32 item);
 
 u32 rpcrdma_group_call(const struct rpcrdma_layout *layout,
 		       const struct rpcrdma2_rtx *peer);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Layouts: how a message is divided among the transmissions of a group, and where its items
- * are in the transmissions. A *data part* is the placed data in one transmission. See rtx.h
+ * Layouts: how a message is divided among the transmissions of a group, and where its item
+ * is in the transmissions. A *data part* is the placed data in one transmission. See rtx.h
  * for the other terms.
  */
 #ifndef RPCRDMA_LAYOUT_H
@@ -17,29 +17,26 @@
  * @ly_limit: maximum length of a transmission in bytes, at most the sender's largest Send and
  *	the receiver's RBSIZ
  * @ly_stream: number of bytes of payload stream
- * @ly_items: number of bytes in all items
- * @ly_data: number of bytes of placed data: of all items and of the gaps between them; 0 if
- *	there are no items
- * @ly_head: offset of the placed data in a transmission, if there are items
- * @ly_part: maximum length of the placed data in a transmission in bytes, if there are items
+ * @ly_data: length of the item in bytes; 0 if there is none
+ * @ly_head: offset of the placed data in a transmission, if there is an item
+ * @ly_part: maximum length of the placed data in a transmission in bytes, if there is an item
  * @ly_number: number of transmissions made so far
  * @ly_sent: number of bytes of stream in these transmissions
  * @ly_placed: number of bytes of placed data in these transmissions
  *
- * The caller sets the first three members, and sets the others to zero. If there are items,
- * rpcrdma_layout_place() sets the next four. rpcrdma_layout_next() changes the last three.
+ * The caller sets the first three members, and sets the others to zero. If there is an item,
+ * rpcrdma_layout_place() sets the next three. rpcrdma_layout_next() changes the last three.
  */
 struct rpcrdma_layout {
 	u32		ly_hdr;
 	u32		ly_limit;
 	u32		ly_stream;
-	u64		ly_items;
-	u64		ly_data;
+	u32		ly_data;
 	u32		ly_head;
 	u32		ly_part;
 	u32		ly_number;
 	u32		ly_sent;
-	u64		ly_placed;
+	u32		ly_placed;
 };
 
 /**
@@ -58,16 +55,11 @@ struct rpcrdma_outgoing {
 	u32				og_len;
 };
 
-u64 rpcrdma_item_segment(const struct rpcrdma2_item *items, u32 index,
-			 u32 seg);
-u64 rpcrdma_items_data(const struct rpcrdma2_item *items, u32 nitems, u32 seg);
-u64 rpcrdma_items_length(const struct rpcrdma2_item *items, u32 nitems);
 u32 rpcrdma_layout_reach(const struct rpcrdma2_rtx *peer, u32 most);
 u32 rpcrdma_layout_gather(u32 sges, u32 offset, u32 page_size, u32 seg);
 
 bool rpcrdma_layout_place(struct rpcrdma_layout *layout,
-			  const struct rpcrdma2_rtx *peer, u32 segs,
-			  const struct rpcrdma2_item *items, u32 nitems);
+			  const struct rpcrdma2_rtx *peer, u32 segs, u32 item);
 bool rpcrdma_layout_next(struct rpcrdma_layout *layout,
 			 struct rpcrdma_outgoing *out);
 u32 rpcrdma_layout_count(const struct rpcrdma_layout *layout, u32 most);

@@ -33,13 +33,17 @@
 #define RPCRDMA2_RTX_NEXT_LEN	36u
 #define RPCRDMA2_RTX_RPC_MIN	8u	/* XID and msg_type, in the first transmission */
 
-#define RPCRDMA2_RTX_MAX_ITEMS	16u
+/* The list of items may have 16 entries. This module sends and accepts at most one
+ * (RTX-52, T-25).
+ */
+#define RPCRDMA2_RTX_MAX_ITEMS	1u
 #define RPCRDMA2_RTX_MAX_COUNT	256u	/* transmissions in a group */
 
 /**
  * struct rpcrdma2_item - data that was taken out of the payload stream
  * @im_position: offset of the item in the unreduced RPC message
- * @im_length: number of bytes in the item, without roundup
+ * @im_length: number of bytes in the item, without roundup; 0 in a structure that stands for no
+ *	item
  */
 struct rpcrdma2_item {
 	u32		im_position;
@@ -93,8 +97,8 @@ struct rpcrdma2_transmission {
 
 bool rpcrdma2_peek_rtx(const void *buf, u32 len,
 		       struct rpcrdma2_transmission *tx);
-bool rpcrdma2_rtx_items(const struct rpcrdma2_transmission *tx,
-			struct rpcrdma2_item *items);
+bool rpcrdma2_rtx_item(const struct rpcrdma2_transmission *tx,
+		       struct rpcrdma2_item *item);
 enum rpcrdma_verdict
 rpcrdma2_decode_group(const void *buf, u32 len,
 		      const struct rpcrdma2_accept *accept,
@@ -103,11 +107,11 @@ rpcrdma2_decode_group(const void *buf, u32 len,
 u32 rpcrdma2_rtx_reply_len(u32 nitems, const struct rpcrdma_lists *lists);
 int rpcrdma2_encode_rtx_call(void *buf, u32 size,
 			     const struct rpcrdma2_transmission *tx,
-			     const struct rpcrdma2_item *items,
+			     const struct rpcrdma2_item *item,
 			     const struct rpcrdma_call_out *call);
 int rpcrdma2_encode_rtx_reply(void *buf, u32 size,
 			      const struct rpcrdma2_transmission *tx,
-			      const struct rpcrdma2_item *items,
+			      const struct rpcrdma2_item *item,
 			      const struct rpcrdma_reply_out *reply);
 int rpcrdma2_encode_rtx_next(void *buf, u32 size,
 			     const struct rpcrdma2_transmission *tx);

@@ -313,7 +313,7 @@ static bool xprt_rdma_group_begin(struct xprt_rdma *xr,
 	};
 	if (!rpcrdma_layout_place(&gu->gu_layout, &xr->xr_conn.cn_rtx,
 				  plan->pl_gathered ?: U32_MAX,
-				  &gu->gu_item, !!plan->pl_placed))
+				  plan->pl_placed))
 		return false;
 	return rpcrdma_layout_count(&gu->gu_layout, plan->pl_count) ==
 	       plan->pl_count;

@@ -100,10 +100,9 @@ enum rpcrdma_verdict rpcrdma_lists_check_call(const struct rpcrdma_lists *lists,
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_lists_check_call);
 
 /**
- * rpcrdma_lists_check_items - check the length of a Call with items (rtx.h)
+ * rpcrdma_lists_check_item - check the length of a Call with an item (rtx.h)
  * @lists: the Call's lists
- * @items: the Call's items, which rpcrdma2_decode_group() has accepted together with @lists
- * @nitems: number of items
+ * @item: length of the item in bytes. rpcrdma2_decode_group() has accepted it together with @lists
  * @body_len: length of the body in bytes
  * @max_len: maximum length of the unreduced stream in bytes
  * @stream_len: OUT: length of the unreduced stream in bytes, if %RPCRDMA_OK is returned
@@ -112,43 +111,39 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_lists_check_call);
  * Return: %RPCRDMA_OK, or %RPCRDMA_BAD_LENGTH if the stream would be longer than @max_len.
  */
 enum rpcrdma_verdict
-rpcrdma_lists_check_items(const struct rpcrdma_lists *lists,
-			  const struct rpcrdma2_item *items, u32 nitems,
-			  u32 body_len, u32 max_len, u32 *stream_len)
+rpcrdma_lists_check_item(const struct rpcrdma_lists *lists, u32 item,
+			 u32 body_len, u32 max_len, u32 *stream_len)
 {
-	u64 stream = body_len;
+	u64 stream = body_len + rpcrdma_xdr_room(item);
 	u32 i;
 
 	for (i = 0; i < lists->ls_nreads; i++)
 		stream += rpcrdma_xdr_room(lists->ls_read[i].ck_length);
-	for (i = 0; i < nitems; i++)
-		stream += rpcrdma_xdr_room(items[i].im_length);
 	if (stream > max_len)
 		return RPCRDMA_BAD_LENGTH;
 	*stream_len = stream;
 	return RPCRDMA_OK;
 }
-EXPORT_SYMBOL_IF_KUNIT(rpcrdma_lists_check_items);
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_lists_check_item);
 
 /**
  * rpcrdma_part_first - begin a walk over the parts of a Call
- * @lists: the Call's lists, which rpcrdma_lists_check_call() or rpcrdma_lists_check_items() has
+ * @lists: the Call's lists, which rpcrdma_lists_check_call() or rpcrdma_lists_check_item() has
  *	accepted
+ * @item: the Call's item (rtx.h), which rpcrdma2_decode_group() has accepted. If there is none,
+ *	im_length is 0, or @item is NULL
  * @body_len: length of the body, as given to that function
- * @items: the Call's items (rtx.h), which rpcrdma2_decode_group() has accepted
- * @nitems: number of items
  * @iter: OUT: the walk
  *
  * Context: any.
  */
-void rpcrdma_part_first(const struct rpcrdma_lists *lists, u32 body_len,
-			const struct rpcrdma2_item *items, u32 nitems,
+void rpcrdma_part_first(const struct rpcrdma_lists *lists,
+			const struct rpcrdma2_item *item, u32 body_len,
 			struct rpcrdma_part_iter *iter)
 {
 	*iter = (struct rpcrdma_part_iter) {
 		.pi_lists	= lists,
-		.pi_items	= items,
-		.pi_nitems	= nitems,
+		.pi_item	= item && item->im_length ? item : NULL,
 		.pi_body_len	= body_len,
 	};
 }
@@ -171,11 +166,9 @@ static bool rpcrdma_part_ahead(const struct rpcrdma_part_iter *iter,
 			       const struct rpcrdma2_item **item)
 {
 	*chunk = NULL;
-	*item = NULL;
+	*item = iter->pi_item;
 	if (iter->pi_next < iter->pi_lists->ls_nreads)
 		*chunk = &iter->pi_lists->ls_read[iter->pi_next];
-	if (iter->pi_item < iter->pi_nitems)
-		*item = &iter->pi_items[iter->pi_item];
 	/* If an item has the same position as a chunk, the chunk is empty, and is
 	 * taken first.
 	 */
@@ -222,8 +215,10 @@ bool rpcrdma_part_next(struct rpcrdma_part_iter *iter,
 		part->pt_length = chunk ? chunk->ck_length : item->im_length;
 		part->pt_pad = rpcrdma_xdr_pad(part->pt_length);
 		iter->pi_stream += part->pt_length + part->pt_pad;
-		iter->pi_next += !!chunk;
-		iter->pi_item += !!item;
+		if (chunk)
+			iter->pi_next++;
+		else
+			iter->pi_item = NULL;
 		if (part->pt_length)
 			return true;
 	}

@@ -173,12 +173,11 @@ rpcrdma_group_take(struct rpcrdma_group *group,
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_group_take);
 
 /**
- * rpcrdma_group_judge - check that a complete group agrees with its items
+ * rpcrdma_group_judge - check that a complete group agrees with its item
  * @group: the group
  * @limits: as for rpcrdma_group_take()
- * @items: items of the group. If rpcrdma2_decode_group() rejects them, the verdict of this
- *	function does not count
- * @nitems: number of items
+ * @item: length of the item in bytes; 0 if there is none. If rpcrdma2_decode_group() rejects the
+ *	item, the verdict of this function does not count
  *
  * Context: any; the caller serialises.
  * Return: %RPCRDMA_OK, %RPCRDMA_BIG_GROUP or %RPCRDMA_BAD_GROUP.
@@ -187,20 +186,12 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_group_take);
  */
 enum rpcrdma_verdict
 rpcrdma_group_judge(const struct rpcrdma_group *group,
-		    const struct rpcrdma_group_limits *limits,
-		    const struct rpcrdma2_item *items, u32 nitems)
+		    const struct rpcrdma_group_limits *limits, u32 item)
 {
-	const struct rpcrdma2_rtx *ours = &limits->gl_ours;
-
 	if (!group->gr_response &&
-	    rpcrdma_items_length(items, nitems) + group->gr_stream >
-	    ours->xp_msg_max)
+	    (u64)item + group->gr_stream > limits->gl_ours.xp_msg_max)
 		return RPCRDMA_BIG_GROUP;
-	if (!ours->xp_nsegs)
-		return nitems ? RPCRDMA_BAD_GROUP : RPCRDMA_OK;
-	return group->gr_data == rpcrdma_items_data(items, nitems,
-						    ours->xp_seg) ?
-	       RPCRDMA_OK : RPCRDMA_BAD_GROUP;
+	return group->gr_data == item ? RPCRDMA_OK : RPCRDMA_BAD_GROUP;
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_group_judge);
 
@@ -219,7 +210,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_group_judge);
 u32 rpcrdma_group_call(const struct rpcrdma_layout *layout,
 		       const struct rpcrdma2_rtx *peer)
 {
-	if (layout->ly_items + layout->ly_stream > peer->xp_msg_max)
+	if ((u64)layout->ly_data + layout->ly_stream > peer->xp_msg_max)
 		return 0;
 	return rpcrdma_layout_count(layout, peer->xp_call_max);
 }

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Layouts: how a message is divided among the transmissions of a group, and where its items
- * are in the transmissions. rtx.h explains the terms.
+ * Layouts: how a message is divided among the transmissions of a group, and where its item
+ * is in the transmissions. rtx.h explains the terms.
  *
  * A receiver with target segments has announced the layout of its Receives: some bytes for header
- * and stream, and then segments for the data of items. A sender puts data where the segments
- * are, and continues in the segments of the next transmission. The data in one transmission is
- * a data part. Segments are numbered consecutively through the whole group, and only this number
- * identifies a segment (RTX-55). Each item begins at the start of the segment that follows the last
- * segment of the item before it. So each byte of an item has exactly one place, which both ends
- * compute in the same way. Between the end of an item and the end of its last segment there may
- * be a gap.
+ * and stream, and then segments for the data of the item. A sender puts data where the segments
+ * are, and continues in the segments of the next transmission (RTX-55). The data in one
+ * transmission is a data part.
  *
  * This file never reads a byte of a message. Lengths come from our own upper layer, or the
  * receiver has checked them before. Sums are computed in 64 bits.
@@ -27,64 +23,6 @@
 #include <rpcrdma/layout.h>
 
 #define RPCRDMA_LAYOUT_UNIT	4u	/* bytes of an XDR word */
-
-/**
- * rpcrdma_item_segment - find the segment where an item begins
- * @items: items of a message, none of them empty
- * @index: index of the item, or the number of items
- * @seg: size of a segment in bytes
- *
- * Context: any.
- * Return: number of segments before the item in the whole group (RTX-55).
- */
-u64 rpcrdma_item_segment(const struct rpcrdma2_item *items, u32 index, u32 seg)
-{
-	u64 nsegs = 0;
-	u32 i;
-
-	for (i = 0; i < index; i++)
-		nsegs += (items[i].im_length - 1) / seg + 1;
-	return nsegs;
-}
-EXPORT_SYMBOL_IF_KUNIT(rpcrdma_item_segment);
-
-/**
- * rpcrdma_items_data - compute the length of the data of items
- * @items: items of a message, none of them empty
- * @nitems: number of items
- * @seg: size of a segment in bytes
- *
- * Context: any.
- * Return: number of bytes, including the gaps between the items; 0 if there are no items.
- *
- * See RTX-56, RTX-59 of rtx.rst.
- */
-u64 rpcrdma_items_data(const struct rpcrdma2_item *items, u32 nitems, u32 seg)
-{
-	if (!nitems)
-		return 0;
-	return rpcrdma_item_segment(items, nitems - 1, seg) * seg +
-	       items[nitems - 1].im_length;
-}
-EXPORT_SYMBOL_IF_KUNIT(rpcrdma_items_data);
-
-/**
- * rpcrdma_items_length - add the lengths of items
- * @items: items of a message
- * @nitems: number of items
- *
- * Context: any.
- * Return: number of bytes, without roundup and without the gaps between the items.
- */
-u64 rpcrdma_items_length(const struct rpcrdma2_item *items, u32 nitems)
-{
-	u64 length = 0;
-	u32 i;
-
-	for (i = 0; i < nitems; i++)
-		length += items[i].im_length;
-	return length;
-}
 
 /**
  * rpcrdma_layout_reach - how long is a Send that fills the peer's target segments?
@@ -133,24 +71,22 @@ u32 rpcrdma_layout_gather(u32 sges, u32 offset, u32 page_size, u32 seg)
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_layout_gather);
 
 /**
- * rpcrdma_layout_place - add items to a layout, after the stream
+ * rpcrdma_layout_place - add an item to a layout, after the stream
  * @layout: layout of the message; ly_hdr, ly_limit and ly_stream are set
  * @peer: what the peer has announced
  * @segs: maximum number of segments that our SGEs allow in a Send; %U32_MAX if the data is copied
- * @items: the items, in the order of their positions; none is empty
- * @nitems: number of items; 0 if there will be no data
+ * @item: length of the item in bytes; 0 if there is none
  *
  * Context: any.
- * Return: false if there are items, and the peer has no target segments or our Sends cannot fill
+ * Return: false if there is an item, and the peer has no target segments or our Sends cannot fill
  *	one.
  *
  * See RTX-32, RTX-41, RTX-56 of rtx.rst.
  */
 bool rpcrdma_layout_place(struct rpcrdma_layout *layout,
-			  const struct rpcrdma2_rtx *peer, u32 segs,
-			  const struct rpcrdma2_item *items, u32 nitems)
+			  const struct rpcrdma2_rtx *peer, u32 segs, u32 item)
 {
-	if (!nitems)
+	if (!item)
 		return true;
 	if (!peer->xp_nsegs || layout->ly_limit < peer->xp_head)
 		return false;
@@ -158,8 +94,7 @@ bool rpcrdma_layout_place(struct rpcrdma_layout *layout,
 		    (layout->ly_limit - peer->xp_head) / peer->xp_seg);
 	layout->ly_head = peer->xp_head;
 	layout->ly_part = segs * peer->xp_seg;
-	layout->ly_items = rpcrdma_items_length(items, nitems);
-	layout->ly_data = rpcrdma_items_data(items, nitems, peer->xp_seg);
+	layout->ly_data = item;
 	return segs;
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_layout_place);
@@ -188,8 +123,8 @@ bool rpcrdma_layout_next(struct rpcrdma_layout *layout,
 	*out = none;
 	out->og_hdr = layout->ly_number ? RPCRDMA2_RTX_NEXT_LEN :
 					  layout->ly_hdr;
-	out->og_part = min_t(u64, layout->ly_data - layout->ly_placed,
-			     layout->ly_part);
+	out->og_part = min(layout->ly_data - layout->ly_placed,
+			   layout->ly_part);
 	end = out->og_part ? layout->ly_head : layout->ly_limit;
 	if (end < out->og_hdr)
 		return false;

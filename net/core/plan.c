@@ -135,7 +135,6 @@ static u32 rpcrdma_plan_divide(const struct rpcrdma_limits *limits,
 			       struct rpcrdma_layout *layout)
 {
 	const struct rpcrdma_plan_rtx *rtx = args->pa_rtx;
-	const struct rpcrdma2_item item = { .im_length = plan->pl_placed };
 
 	*layout = (struct rpcrdma_layout) {
 		.ly_hdr		= plan->pl_hdr_max + RPCRDMA2_RTX_MSG_MIN -
@@ -143,15 +142,15 @@ static u32 rpcrdma_plan_divide(const struct rpcrdma_limits *limits,
 		.ly_limit	= limits->lm_inline_send,
 		.ly_stream	= args->pa_call_len,
 	};
-	if (item.im_length) {
+	if (plan->pl_placed) {
 		layout->ly_hdr += RPCRDMA2_RTX_ITEM_LEN;
 		layout->ly_limit = rtx->px_send;
 		layout->ly_stream = rpcrdma_plan_reduced(args->pa_call_len,
 							 args->pa_call_item);
 	}
 	if (!rpcrdma_layout_place(layout, &rtx->px_peer,
-				  plan->pl_gathered ?: U32_MAX, &item,
-				  !!item.im_length))
+				  plan->pl_gathered ?: U32_MAX,
+				  plan->pl_placed))
 		return 0;
 	return rpcrdma_group_call(layout, &rtx->px_peer);
 }
@@ -449,14 +448,11 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_plan_answer);
 u32 rpcrdma_plan_write_max(const struct rpcrdma2_rtx *peer, u32 send, u32 rtt,
 			   u32 fixed)
 {
-	static const struct rpcrdma2_item any = {
-		.im_length = RPCRDMA_PLAN_MOST,
-	};
 	u32 part, cost = RPCRDMA_PLAN_SEND, near = RPCRDMA_PLAN_NEAR;
 	struct rpcrdma_layout layout = { .ly_limit = send };
 	u64 best = RPCRDMA_PLAN_MOST;
 
-	rpcrdma_layout_place(&layout, peer, U32_MAX, &any, 1);
+	rpcrdma_layout_place(&layout, peer, U32_MAX, RPCRDMA_PLAN_MOST);
 	part = layout.ly_part;
 	if (!part) {
 		/* The item stays in the payload stream, and both ends copy it. */

@@ -67,7 +67,7 @@ struct svc_rdma_call *svc_rdma_call_create(struct svc_rdma_xprt *sx,
 	call->sc_mrs = 0;
 	call->sc_pages = NULL;
 	call->sc_npages = 0;
-	call->sc_nitems = 0;
+	call->sc_item.im_length = 0;
 	call->sc_npayloads = 0;
 	call->sc_replies = 0;
 	call->sc_vers = RPCRDMA_VERS_1;

@@ -219,7 +219,7 @@ static u32 svc_rdma_credits_spared(const struct svc_rdma_call *call)
 	u32 sends;
 
 	if (!(sx->sx_conn.cn_rtx.xp_flags & RPCRDMA2_RTX_F_SENDS) ||
-	    call->sc_nitems ||
+	    call->sc_item.im_length ||
 	    (call->sc_hdr.hd_proc != RPCRDMA2_NOMSG &&
 	     call->sc_stream_len == call->sc_body_len))
 		return 0;

@@ -85,7 +85,7 @@ static void svc_rdma_read_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 
 static bool svc_rdma_read_keeps_head(const struct svc_rdma_call *call)
 {
-	return call->sc_hdr.hd_proc == RPCRDMA1_MSG && !call->sc_nitems &&
+	return call->sc_hdr.hd_proc == RPCRDMA1_MSG && !call->sc_item.im_length &&
 	       rpcrdma_msg_is_flat(call->sc_msg) &&
 	       rpcrdma_lists_keep_head(&call->sc_hdr.hd_lists,
 				       rpcrdma_msg_body(call->sc_msg),
@@ -133,8 +133,7 @@ static int svc_rdma_read_stream(struct svc_rdma_call *call)
 	u32 pos = 0;
 	int rc;
 
-	rpcrdma_part_first(lists, call->sc_body_len, call->sc_items,
-			   call->sc_nitems, &iter);
+	rpcrdma_part_first(lists, &call->sc_item, call->sc_body_len, &iter);
 	while (rpcrdma_part_next(&iter, &part)) {
 		chunk = part.pt_chunk;
 		if (!chunk && call->sc_hdr.hd_proc == RPCRDMA1_NOMSG)
@@ -312,16 +311,12 @@ static void svc_rdma_assemble_part(struct svc_rdma_call *call, u32 pos,
 	}
 }
 
-/* Copies an item (rtx.h) from the Receives of the message to its place in the stream. */
-static void svc_rdma_assemble_item(struct svc_rdma_call *call, u32 pos,
-				   const struct rpcrdma2_item *item)
+/* Copies the item (rtx.h) from the Receives of the message to its place in the stream. */
+static void svc_rdma_assemble_item(struct svc_rdma_call *call, u32 pos)
 {
-	u32 seg = call->sc_sx->sx_negotiate.ng_rtx.xp_seg;
-	u32 at, part, left = item->im_length;
+	u32 at = 0, part, left = call->sc_item.im_length;
 	const void *data;
 
-	at = rpcrdma_item_segment(call->sc_items, item - call->sc_items, seg) *
-	     seg;
 	/* rpcrdma_group_judge() has checked that the message has all bytes of the item */
 	for (part = 1; left && part; left -= part) {
 		data = rpcrdma_msg_data_at(call->sc_msg, at, &part);
@@ -340,11 +335,11 @@ static void svc_rdma_assemble_stream(struct svc_rdma_call *call,
 	struct rpcrdma_part part;
 	u32 pos = 0;
 
-	rpcrdma_part_first(&call->sc_hdr.hd_lists, call->sc_body_len,
-			   call->sc_items, call->sc_nitems, &iter);
+	rpcrdma_part_first(&call->sc_hdr.hd_lists, &call->sc_item,
+			   call->sc_body_len, &iter);
 	while (rpcrdma_part_next(&iter, &part)) {
 		if (part.pt_item)
-			svc_rdma_assemble_item(call, pos, part.pt_item);
+			svc_rdma_assemble_item(call, pos);
 		else if (!part.pt_chunk && body_is_inline)
 			svc_rdma_assemble_part(call, pos, part.pt_offset,
 					       part.pt_length);
@@ -368,7 +363,7 @@ static void svc_rdma_assemble_stream(struct svc_rdma_call *call,
  * @arg: xdr_buf that is to describe the Call
  *
  * Upper layers rely on a head that is contiguous and not larger than a page. So a Call is copied
- * if its body cannot be such a head, or if its items cannot be used where they were received.
+ * if its body cannot be such a head, or if its item cannot be used where it was received.
  *
  * Context: process; sleeps.
  * Return: 0 or %-ENOMEM.
@@ -388,22 +383,21 @@ int svc_rdma_read_inline(struct svc_rdma_call *call, struct xdr_buf *arg)
 
 static bool svc_rdma_read_in_place(const struct svc_rdma_call *call)
 {
-	return call->sc_nitems == 1 && !call->sc_hdr.hd_lists.ls_nreads &&
+	return !call->sc_hdr.hd_lists.ls_nreads &&
 	       rpcrdma_msg_is_flat(call->sc_msg) &&
-	       rpcrdma_head_ends_well(call->sc_items[0].im_position,
+	       rpcrdma_head_ends_well(call->sc_item.im_position,
 				      rpcrdma_msg_body(call->sc_msg),
 				      call->sc_body_len, PAGE_SIZE);
 }
 
 /**
- * svc_rdma_read_placed - build a Call that has items (rtx.h) and needs no RDMA Read
+ * svc_rdma_read_placed - build a Call that has an item (rtx.h) and needs no RDMA Read
  * @call: decoded Call
  * @arg: xdr_buf that is to describe the Call
  *
- * If a Call has one item, as a WRITE of an NFS client has, and no Read chunk, item and body are
- * used where they were received. This requires that the body is contiguous, and that the item
- * begins where the head of a Call may end (rpcrdma_head_ends_well()). Every other Call is
- * rebuilt as one stream.
+ * If a Call has no Read chunk, item and body are used where they were received. This requires that
+ * the body is contiguous, and that the item begins where the head of a Call may end
+ * (rpcrdma_head_ends_well()). Every other Call is rebuilt as one stream.
  *
  * Context: process; sleeps.
  * Return: 0 or %-ENOMEM.
@@ -412,7 +406,7 @@ static bool svc_rdma_read_in_place(const struct svc_rdma_call *call)
  */
 int svc_rdma_read_placed(struct svc_rdma_call *call, struct xdr_buf *arg)
 {
-	const struct rpcrdma2_item *item = &call->sc_items[0];
+	const struct rpcrdma2_item *item = &call->sc_item;
 	int rc;
 
 	if (!svc_rdma_read_in_place(call))

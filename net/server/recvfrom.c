@@ -158,7 +158,7 @@ static enum rpcrdma_verdict svc_rdma_decode_v1(struct svc_rdma_call *call)
 }
 
 /* Decode a Call that came as a group (rtx.h). Afterwards it is handled like any other Call, except
- * that it may have items, and that the client may offer several Receives for its Reply (RTX-38,
+ * that it may have an item, and that the client may offer several Receives for its Reply (RTX-38,
  * RTX-102).
  */
 static noinline enum rpcrdma_verdict
@@ -177,9 +177,8 @@ svc_rdma_decode_group(struct svc_rdma_call *call,
 	if (call->sc_hdr.hd_response)
 		return RPCRDMA_BAD_MSG;
 	if (verdict || !rpcrdma2_peek_rtx(head, room, &first) ||
-	    !rpcrdma2_rtx_items(&first, call->sc_items))
+	    !rpcrdma2_rtx_item(&first, &call->sc_item))
 		return verdict;
-	call->sc_nitems = first.tx_nitems;
 	rpcrdma_count(server_calls_group);
 	call->sc_replies = first.tx_replies;
 	call->sc_hdr.hd_proc = RPCRDMA2_MSG;
@@ -230,12 +229,12 @@ static enum rpcrdma_verdict svc_rdma_decode(struct svc_rdma_call *call)
 		call->sc_body_len = hdr->hd_lists.ls_call.ck_length;
 	else if (hdr->hd_rpc_type != RPCRDMA_RPC_CALL)
 		return RPCRDMA_BAD_MSG;
-	if (unlikely(call->sc_nitems))
-		return rpcrdma_lists_check_items(&hdr->hd_lists, call->sc_items,
-						 call->sc_nitems,
-						 call->sc_body_len,
-						 call->sc_sx->sx_max_mesg,
-						 &call->sc_stream_len);
+	if (unlikely(call->sc_item.im_length))
+		return rpcrdma_lists_check_item(&hdr->hd_lists,
+						call->sc_item.im_length,
+						call->sc_body_len,
+						call->sc_sx->sx_max_mesg,
+						&call->sc_stream_len);
 	return rpcrdma_lists_check_call(&hdr->hd_lists, call->sc_body_len,
 					call->sc_sx->sx_max_mesg,
 					&call->sc_stream_len);
@@ -269,15 +268,15 @@ static bool svc_rdma_is_reduced(const struct svc_rdma_call *call)
 	       call->sc_stream_len != call->sc_body_len;
 }
 
-/* Does a reduced Call need RDMA Reads? If not, all data outside the inline body is in items
- * (rtx.h), which have arrived with the message.
+/* Does a reduced Call need RDMA Reads? If not, all data outside the inline body is in an item
+ * (rtx.h), which has arrived with the message.
  */
 static bool svc_rdma_needs_reads(const struct svc_rdma_call *call)
 {
 	const struct rpcrdma_lists *lists = &call->sc_hdr.hd_lists;
 	u32 i;
 
-	if (!call->sc_nitems)
+	if (!call->sc_item.im_length)
 		return true;
 	for (i = 0; i < lists->ls_nreads; i++)
 		if (lists->ls_read[i].ck_length)

@@ -129,10 +129,9 @@ struct svc_rdma_chain {
  *	to ss_msg of a Send context
  * @sc_vers: version of the header, and of the answer
  * @sc_hdr: decoded header. Its chunk lists point into @sc_msg
- * @sc_items: position and length of each item (rtx.h), copied from the header. An item is
- *	data that the client has sent behind the payload stream; its bytes are in @sc_msg
- *	(RTX-52)
- * @sc_nitems: number of entries of @sc_items
+ * @sc_item: position and length of the item (rtx.h), copied from the header; im_length is 0 if
+ *	there is none. An item is data that the client has sent behind the payload stream; its
+ *	bytes are in @sc_msg (RTX-52)
  * @sc_body_len: length in bytes of the inline body, or of the Position Zero chunk
  * @sc_stream_len: length of the unreduced Call in bytes
  * @sc_linear: used if the Call has RDMA Reads: if true, @sc_pages gets the whole Call as one
@@ -171,8 +170,7 @@ struct svc_rdma_call {
 	struct rpcrdma_msg_in	*sc_msg;
 	u32			sc_vers;
 	struct rpcrdma_hdr	sc_hdr;
-	struct rpcrdma2_item	sc_items[RPCRDMA2_RTX_MAX_ITEMS];
-	u32			sc_nitems;
+	struct rpcrdma2_item	sc_item;
 	u32			sc_body_len;
 	u32			sc_stream_len;
 	bool			sc_linear;

@@ -103,22 +103,22 @@ static void rpcrdma_gather_sum(struct rpcrdma_msg_in *msg)
 }
 
 /* Returns the verdict on the complete group: is it short enough, and does its data match its
- * items (rtx.h)? If the items cannot be read from the header, any error will do as the verdict: the
+ * item (rtx.h)? If the item cannot be read from the header, any error will do as the verdict: the
  * owner finds the exact reason when it decodes the header.
  */
 static enum rpcrdma_verdict
 rpcrdma_gather_judge(const struct rpcrdma_gather *gather)
 {
-	struct rpcrdma2_item items[RPCRDMA2_RTX_MAX_ITEMS];
 	const struct rpcrdma_msg_in *msg = &gather->ga_first->rv_msg;
 	struct rpcrdma2_transmission first;
+	struct rpcrdma2_item item;
 
 	if (!rpcrdma2_peek_rtx(rpcrdma_msg_head(msg),
 			       rpcrdma_msg_head_room(msg), &first) ||
-	    !rpcrdma2_rtx_items(&first, items))
+	    !rpcrdma2_rtx_item(&first, &item))
 		return RPCRDMA_BAD_GROUP;
-	return rpcrdma_group_judge(&gather->ga_group, &gather->ga_limits, items,
-				   first.tx_nitems);
+	return rpcrdma_group_judge(&gather->ga_group, &gather->ga_limits,
+				   item.im_length);
 }
 
 static void rpcrdma_gather_whole(struct rpcrdma_conn *conn)

@@ -9,11 +9,11 @@
  *
  * Decoding has two steps. rpcrdma2_peek_rtx() reads the words with fixed offsets when a
  * transmission arrives. core/group.c needs only these words to assemble the group. When the group
- * is complete, rpcrdma2_rtx_items() reads the list of items, and rpcrdma2_decode_group() parses and
+ * is complete, rpcrdma2_rtx_item() reads the list of items, and rpcrdma2_decode_group() parses and
  * checks the whole header of the first transmission.
  *
- * The second step is the same as for any RPC message, with a check of the items in
- * addition. Items and Read chunks were taken out of the payload stream, and their positions
+ * The second step is the same as for any RPC message, with a check of the item in
+ * addition. Item and Read chunks were taken out of the payload stream, and their positions
  * must allow the receiver to put them back.
  *
  * See RTX-40 to RTX-73 of Documentation/rtx.rst.
@@ -87,57 +87,55 @@ bool rpcrdma2_peek_rtx(const void *buf, u32 len,
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_peek_rtx);
 
 /**
- * rpcrdma2_rtx_items - read the positions and lengths of a message's items from its header
+ * rpcrdma2_rtx_item - read the position and length of a message's item from its header
  * @tx: its first transmission, as rpcrdma2_peek_rtx() has read it
- * @items: OUT: tx_nitems items, at most %RPCRDMA2_RTX_MAX_ITEMS
+ * @item: OUT: the item; im_length is 0 if there is none
  *
  * Context: any; the buffer that rpcrdma2_peek_rtx() has read must still be valid.
  * Return: false if there are too many items, or the transmission ends before their list does.
  */
-bool rpcrdma2_rtx_items(const struct rpcrdma2_transmission *tx,
-			struct rpcrdma2_item *items)
+bool rpcrdma2_rtx_item(const struct rpcrdma2_transmission *tx,
+		       struct rpcrdma2_item *item)
 {
 	struct rpcrdma_xdr_in in = { .xi_pos = tx->tx_items };
-	u32 i;
 
+	item->im_length = 0;
 	if (!tx->tx_first || tx->tx_short ||
 	    tx->tx_nitems > RPCRDMA2_RTX_MAX_ITEMS)
 		return false;
 	in.xi_left = tx->tx_len - RPCRDMA2_RTX_FIXED;
-	for (i = 0; i < tx->tx_nitems; i++)
-		if (!rpcrdma_xdr_get(&in, &items[i].im_position) ||
-		    !rpcrdma_xdr_get(&in, &items[i].im_length))
-			return false;
-	return true;
+	return !tx->tx_nitems ||
+	       (rpcrdma_xdr_get(&in, &item->im_position) &&
+		rpcrdma_xdr_get(&in, &item->im_length));
 }
-EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_rtx_items);
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_rtx_item);
 
 /*
- * Can a payload stream of @stream bytes, these items and these Read chunks be put together into
- * a message (RTX-54)? Items and Read chunks are put back into the stream in the order of their
+ * Can a payload stream of @stream bytes, this item and these Read chunks be put together into
+ * a message (RTX-54)? Item and Read chunks are put back into the stream in the order of their
  * positions. None may begin inside the one before it, or beyond the end of the stream that the
  * earlier ones have been put back into. Each position must be a multiple of 4. XID and msg_type
- * must stay in the stream, so an item must not begin before byte 8 of the message.
+ * must stay in the stream, so the item must not begin before byte 8 of the message. A chunk may be
+ * empty, but the item must not be (RTX-52). @item is NULL if there is none.
  */
-static bool rpcrdma2_items_fit(const struct rpcrdma2_item *items, u32 nitems,
+static bool rpcrdma2_item_fits(const struct rpcrdma2_item *item,
 			       const struct rpcrdma2_item *reads, u32 nreads,
 			       u32 stream)
 {
 	const struct rpcrdma2_item *next;
 	u64 room, end = 0, gone = 0;
 
-	while (nitems || nreads) {
-		/* A chunk may be empty, but an item must not be (RTX-52) */
-		if (nreads && (!nitems ||
-			       reads->im_position <= items->im_position)) {
+	if (item && (!item->im_length ||
+		     item->im_position < RPCRDMA2_RTX_RPC_MIN))
+		return false;
+	while (item || nreads) {
+		if (nreads && (!item ||
+			       reads->im_position <= item->im_position)) {
 			next = reads++;
 			nreads--;
 		} else {
-			next = items++;
-			nitems--;
-			if (!next->im_length ||
-			    next->im_position < RPCRDMA2_RTX_RPC_MIN)
-				return false;
+			next = item;
+			item = NULL;
 		}
 		if (next->im_position % RPCRDMA_WORD_LEN ||
 		    next->im_position < end ||
@@ -156,16 +154,16 @@ static enum rpcrdma_verdict
 rpcrdma2_decode_rtx_msg(struct rpcrdma_xdr_in *in, const void *buf, u32 len,
 			struct rpcrdma_hdr *hdr)
 {
-	struct rpcrdma2_item items[RPCRDMA2_RTX_MAX_ITEMS];
 	struct rpcrdma2_item reads[RPCRDMA_MAX_CHUNKS];
 	struct rpcrdma_chunk *chunk = hdr->hd_lists.ls_read;
 	struct rpcrdma2_transmission tx;
+	struct rpcrdma2_item item;
 	enum rpcrdma_verdict verdict;
 	u64 end;
 	u32 i;
 
 	if (!rpcrdma2_peek_rtx(buf, len, &tx) ||
-	    !rpcrdma2_rtx_items(&tx, items) ||
+	    !rpcrdma2_rtx_item(&tx, &item) ||
 	    !rpcrdma_xdr_skip(in, RPCRDMA2_RTX_FIXED - RPCRDMA2_PREFIX_LEN +
 			      tx.tx_nitems * RPCRDMA2_RTX_ITEM_LEN))
 		return RPCRDMA_BAD_LIST;
@@ -184,7 +182,7 @@ rpcrdma2_decode_rtx_msg(struct rpcrdma_xdr_in *in, const void *buf, u32 len,
 		reads[i].im_position = chunk->ck_position;
 		reads[i].im_length = chunk->ck_length;
 	}
-	return rpcrdma2_items_fit(items, tx.tx_nitems, reads, i,
+	return rpcrdma2_item_fits(tx.tx_nitems ? &item : NULL, reads, i,
 				  tx.tx_stream) ?
 	       RPCRDMA_OK : RPCRDMA_BAD_POSITION;
 }
@@ -254,8 +252,7 @@ static bool rpcrdma2_stream_fits(const struct rpcrdma2_transmission *tx,
 	return !tx->tx_data || (u64)hdr_len + tx->tx_here <= tx->tx_data;
 }
 
-static bool rpcrdma2_items_fit_call(const struct rpcrdma2_item *items,
-				    u32 nitems,
+static bool rpcrdma2_item_fits_call(const struct rpcrdma2_item *item,
 				    const struct rpcrdma_call_out *call,
 				    u32 stream)
 {
@@ -272,16 +269,14 @@ static bool rpcrdma2_items_fit_call(const struct rpcrdma2_item *items,
 		reads[i].im_position = chunk->co_position;
 		reads[i].im_length = min_t(u64, len, U32_MAX);
 	}
-	return rpcrdma2_items_fit(items, nitems, reads, i, stream);
+	return rpcrdma2_item_fits(item, reads, i, stream);
 }
 
 /* Writes the words between the prefix and rdma_inv_handle. */
 static void rpcrdma2_put_first(struct rpcrdma_xdr_out *out,
 			       const struct rpcrdma2_transmission *tx,
-			       const struct rpcrdma2_item *items)
+			       const struct rpcrdma2_item *item)
 {
-	u32 i;
-
 	rpcrdma_xdr_put(out, tx->tx_count);
 	rpcrdma_xdr_put(out, tx->tx_stream);
 	rpcrdma_xdr_put(out, tx->tx_here);
@@ -289,9 +284,9 @@ static void rpcrdma2_put_first(struct rpcrdma_xdr_out *out,
 	rpcrdma_xdr_put(out, tx->tx_replies);
 	rpcrdma_xdr_put(out, tx->tx_results);
 	rpcrdma_xdr_put(out, tx->tx_nitems);
-	for (i = 0; i < tx->tx_nitems; i++) {
-		rpcrdma_xdr_put(out, items[i].im_position);
-		rpcrdma_xdr_put(out, items[i].im_length);
+	if (tx->tx_nitems) {
+		rpcrdma_xdr_put(out, item->im_position);
+		rpcrdma_xdr_put(out, item->im_length);
 	}
 }
 
@@ -301,7 +296,7 @@ static void rpcrdma2_put_first(struct rpcrdma_xdr_out *out,
  * @size: size of @buf in bytes
  * @tx: the transmission; the members from tx_count to tx_nitems are used, except tx_number and
  *	tx_offset
- * @items: items of the Call, in the order of their positions
+ * @item: item of the Call, if tx_nitems is 1
  * @call: the Call; its ko_proc is %RPCRDMA2_MSG
  *
  * The caller puts the payload stream after the header. If the transmission has data, the caller
@@ -315,7 +310,7 @@ static void rpcrdma2_put_first(struct rpcrdma_xdr_out *out,
  */
 int rpcrdma2_encode_rtx_call(void *buf, u32 size,
 			     const struct rpcrdma2_transmission *tx,
-			     const struct rpcrdma2_item *items,
+			     const struct rpcrdma2_item *item,
 			     const struct rpcrdma_call_out *call)
 {
 	struct rpcrdma_xdr_out out = { .xo_pos = buf, .xo_left = size };
@@ -324,12 +319,12 @@ int rpcrdma2_encode_rtx_call(void *buf, u32 size,
 	if (call->ko_proc != RPCRDMA2_MSG || !rpcrdma_form_call_valid(call) ||
 	    !rpcrdma2_inv_handle_valid(call) || !tx->tx_replies ||
 	    !rpcrdma2_first_valid(tx) ||
-	    !rpcrdma2_items_fit_call(items, tx->tx_nitems, call,
+	    !rpcrdma2_item_fits_call(tx->tx_nitems ? item : NULL, call,
 				     tx->tx_stream))
 		return -EINVAL;
 	rpcrdma2_put_prefix(&out, call->ko_xid, call->ko_credit,
 			    RPCRDMA2_RTX_MSG, false);
-	rpcrdma2_put_first(&out, tx, items);
+	rpcrdma2_put_first(&out, tx, item);
 	rpcrdma_xdr_put(&out, call->ko_inv_handle);
 	rpcrdma_wire_put_call(&out, call);
 	len = rpcrdma_xdr_done(&out, size);
@@ -343,7 +338,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_encode_rtx_call);
  * @size: size of @buf in bytes
  * @tx: the transmission; the members from tx_count to tx_nitems are used, except tx_number and
  *	tx_offset; tx_replies and tx_results are 0
- * @items: items of the Reply, in the order of their positions
+ * @item: item of the Reply, if tx_nitems is 1
  * @reply: the Reply; its ro_proc is %RPCRDMA2_MSG
  *
  * Context: any; the buffer from which the Call's lists were decoded must still be valid.
@@ -355,7 +350,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_encode_rtx_call);
  */
 int rpcrdma2_encode_rtx_reply(void *buf, u32 size,
 			      const struct rpcrdma2_transmission *tx,
-			      const struct rpcrdma2_item *items,
+			      const struct rpcrdma2_item *item,
 			      const struct rpcrdma_reply_out *reply)
 {
 	struct rpcrdma_xdr_out out = { .xo_pos = buf, .xo_left = size };
@@ -364,12 +359,12 @@ int rpcrdma2_encode_rtx_reply(void *buf, u32 size,
 	if (reply->ro_proc != RPCRDMA2_MSG ||
 	    !rpcrdma_form_reply_valid(reply) || tx->tx_replies ||
 	    tx->tx_results || !rpcrdma2_first_valid(tx) ||
-	    !rpcrdma2_items_fit(items, tx->tx_nitems, NULL, 0,
+	    !rpcrdma2_item_fits(tx->tx_nitems ? item : NULL, NULL, 0,
 				tx->tx_stream))
 		return -EINVAL;
 	rpcrdma2_put_prefix(&out, reply->ro_xid, reply->ro_credit,
 			    RPCRDMA2_RTX_MSG, true);
-	rpcrdma2_put_first(&out, tx, items);
+	rpcrdma2_put_first(&out, tx, item);
 	rpcrdma_xdr_put(&out, 0);
 	rpcrdma_wire_put_returned(&out, reply->ro_lists, reply->ro_written,
 				  reply->ro_reply_written);

@@ -78,9 +78,9 @@ bool fuzz_chunk_plausible(const struct rpcrdma_lists *lists,
 			  const struct rpcrdma_chunk_out *offer);
 
 /* fuzz_chunk.c */
-void fuzz_parts_items(const struct rpcrdma_lists *lists,
-		      const struct rpcrdma2_item *items, u32 nitems,
-		      u32 body_len, u32 max_len);
+void fuzz_parts_item(const struct rpcrdma_lists *lists,
+		     const struct rpcrdma2_item *item, u32 body_len,
+		     u32 max_len);
 
 /* fuzz_call.c */
 

@@ -66,7 +66,7 @@ static void fuzz_stream_walk(const struct fuzz_stream *stream,
 	struct rpcrdma_part part;
 	u32 i, id;
 
-	rpcrdma_part_first(lists, body_len, NULL, 0, &iter);
+	rpcrdma_part_first(lists, NULL, body_len, &iter);
 	while (rpcrdma_part_next(&iter, &part)) {
 		CHECK(part.pt_length);
 		id = part.pt_chunk ? part.pt_chunk - lists->ls_read + 1 : 0;
@@ -93,7 +93,7 @@ static void fuzz_parts_sum(const struct rpcrdma_lists *lists, u32 body_len,
 	struct rpcrdma_part part;
 	u32 n = 0;
 
-	rpcrdma_part_first(lists, body_len, NULL, 0, &iter);
+	rpcrdma_part_first(lists, NULL, body_len, &iter);
 	while (rpcrdma_part_next(&iter, &part)) {
 		CHECK(n++ < 2 * RPCRDMA_MAX_CHUNKS + 1);
 		CHECK(part.pt_length);
@@ -196,42 +196,38 @@ static u64 fuzz_part_piece(const struct rpcrdma_part *part, u64 stream,
 
 /* Is there a chunk, perhaps an empty one, or an item at this position of the stream? */
 static bool fuzz_piece_at(const struct rpcrdma_lists *lists,
-			  const struct rpcrdma2_item *items, u32 nitems,
-			  u64 stream)
+			  const struct rpcrdma2_item *item, u64 stream)
 {
 	u32 i;
 
 	for (i = 0; i < lists->ls_nreads; i++)
 		if (lists->ls_read[i].ck_position == stream)
 			return true;
-	for (i = 0; i < nitems; i++)
-		if (items[i].im_position == stream)
-			return true;
-	return false;
+	return item->im_length && item->im_position == stream;
 }
 
 /* Check that the parts consist of the body, all chunks that are not empty, and all items, each
  * once and in order.
  */
 static void fuzz_parts_walk(const struct rpcrdma_lists *lists,
-			    const struct rpcrdma2_item *items, u32 nitems,
-			    u32 body_len, u64 stream_len)
+			    const struct rpcrdma2_item *item, u32 body_len,
+			    u64 stream_len)
 {
 	const struct rpcrdma_chunk *chunk;
 	u64 body = 0, stream = 0;
-	u32 next = 0, nitem = 0;
+	bool due = item->im_length;
+	u32 next = 0;
 	struct rpcrdma_part_iter iter;
 	struct rpcrdma_part part;
 
 	chunk = fuzz_chunk_full(lists, &next);
-	rpcrdma_part_first(lists, body_len, items, nitems, &iter);
+	rpcrdma_part_first(lists, item, body_len, &iter);
 	while (rpcrdma_part_next(&iter, &part)) {
 		CHECK(part.pt_length);
 		if (part.pt_chunk || part.pt_item) {
-			CHECK(part.pt_chunk ? !!chunk : nitem < nitems);
-			stream += fuzz_part_piece(&part, stream, chunk,
-						  &items[nitem]);
-			nitem += !!part.pt_item;
+			CHECK(part.pt_chunk ? !!chunk : due);
+			stream += fuzz_part_piece(&part, stream, chunk, item);
+			due = due && !part.pt_item;
 			if (part.pt_chunk)
 				chunk = fuzz_chunk_full(lists, &next);
 			continue;
@@ -240,43 +236,39 @@ static void fuzz_parts_walk(const struct rpcrdma_lists *lists,
 		body += part.pt_length;
 		stream += part.pt_length;
 		CHECK(body == body_len ||
-		      fuzz_piece_at(lists, items, nitems, stream));
+		      fuzz_piece_at(lists, item, stream));
 	}
-	CHECK(!chunk && nitem == nitems);
+	CHECK(!chunk && !due);
 	CHECK(body == body_len && stream == stream_len);
 }
 
-/* Check the length of a Call that a decoder has accepted, and its parts: body, chunks and
- * items.
- */
-void fuzz_parts_items(const struct rpcrdma_lists *lists,
-		      const struct rpcrdma2_item *items, u32 nitems,
-		      u32 body_len, u32 max_len)
+/* Check the length of a Call that a decoder has accepted, and its parts: body, chunks and item. */
+void fuzz_parts_item(const struct rpcrdma_lists *lists,
+		     const struct rpcrdma2_item *item, u32 body_len,
+		     u32 max_len)
 {
 	enum rpcrdma_verdict verdict;
-	u64 stream = body_len;
+	u64 stream = body_len + fuzz_room(item->im_length);
 	u32 i, stream_len;
 
 	for (i = 0; i < lists->ls_nreads; i++)
 		stream += fuzz_room(lists->ls_read[i].ck_length);
-	for (i = 0; i < nitems; i++)
-		stream += fuzz_room(items[i].im_length);
-	verdict = rpcrdma_lists_check_items(lists, items, nitems, body_len,
-					    max_len, &stream_len);
+	verdict = rpcrdma_lists_check_item(lists, item->im_length, body_len,
+					   max_len, &stream_len);
 	CHECK(verdict == (stream > max_len ? RPCRDMA_BAD_LENGTH : RPCRDMA_OK));
 	if (verdict != RPCRDMA_OK)
 		return;
 	CHECK(stream_len == stream);
-	fuzz_parts_walk(lists, items, nitems, body_len, stream);
-	/* Without items, rpcrdma_lists_check_call() has the same result. */
-	if (!nitems)
+	fuzz_parts_walk(lists, item, body_len, stream);
+	/* Without an item, rpcrdma_lists_check_call() has the same result. */
+	if (!item->im_length)
 		CHECK(rpcrdma_lists_check_call(lists, body_len, max_len,
 					       &stream_len) == RPCRDMA_OK &&
 		      stream_len == stream);
 }
 
 /*
- * Target items: Read chunks and items as rpcrdma2_decode_group() leaves them, in ascending
+ * Target items: Read chunks and an item as rpcrdma2_decode_group() leaves them, in ascending
  * order, with pieces of the body between them. An empty chunk may have the same position as
  * the item behind it.
  *
@@ -285,10 +277,10 @@ void fuzz_parts_items(const struct rpcrdma_lists *lists,
 void fuzz_items(const u8 *data, size_t size)
 {
 	struct fuzz_in in = { .fi_pos = data, .fi_left = size };
-	struct rpcrdma2_item items[RPCRDMA2_RTX_MAX_ITEMS];
+	struct rpcrdma2_item item = { };
 	bool chunk, small = fuzz_u8(&in) % 4;
 	u32 body_len = fuzz_num(&in), max_len = ~fuzz_num(&in);
-	u32 gap, length, nitems = 0, left = body_len, last = 0;
+	u32 gap, length, left = body_len, last = 0;
 	static struct rpcrdma_lists lists;
 	u64 stream = 0;
 
@@ -312,15 +304,15 @@ void fuzz_items(const u8 *data, size_t size)
 			lists.ls_read[lists.ls_nreads].ck_nsegs = 1;
 			lists.ls_read[lists.ls_nreads++].ck_length = length;
 		} else if (!chunk && stream >= RPCRDMA2_RTX_RPC_MIN && length &&
-			   nitems < RPCRDMA2_RTX_MAX_ITEMS) {
-			items[nitems].im_position = stream;
-			items[nitems++].im_length = length;
+			   !item.im_length) {
+			item.im_position = stream;
+			item.im_length = length;
 		} else {
 			continue;
 		}
 		stream += fuzz_room(length);
 	}
-	fuzz_parts_items(&lists, items, nitems, body_len, max_len);
+	fuzz_parts_item(&lists, &item, body_len, max_len);
 }
 
 /* Is the whole RPC header in front of @position, and is it a header that a chunk may follow? */

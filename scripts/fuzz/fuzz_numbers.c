@@ -388,9 +388,9 @@ static u32 fuzz_plan_count(const struct rpcrdma_plan_args *args,
 			   const struct rpcrdma_plan *plan, u32 segs)
 {
 	struct rpcrdma_layout layout = fuzz_plan_layout(args, plan);
-	struct rpcrdma2_item item = { 8, plan->pl_placed };
 
-	if (!rpcrdma_layout_place(&layout, &args->pa_rtx->px_peer, segs, &item, 1))
+	if (!rpcrdma_layout_place(&layout, &args->pa_rtx->px_peer, segs,
+				  plan->pl_placed))
 		return 0;
 	return rpcrdma_layout_count(&layout, args->pa_rtx->px_peer.xp_call_max);
 }
@@ -403,13 +403,12 @@ static void fuzz_plan_sends(const struct rpcrdma_plan_args *args,
 {
 	const struct rpcrdma_plan_rtx *rtx = args->pa_rtx;
 	struct rpcrdma_layout layout = fuzz_plan_layout(args, plan);
-	struct rpcrdma2_item item = { 8, plan->pl_placed };
 	u32 n, own, segs = plan->pl_gathered ?: U32_MAX;
 	u64 stream = 0, data = 0;
 	struct rpcrdma_outgoing out;
 
-	CHECK(rpcrdma_layout_place(&layout, &rtx->px_peer, segs, &item,
-				   !!plan->pl_placed));
+	CHECK(rpcrdma_layout_place(&layout, &rtx->px_peer, segs,
+				   plan->pl_placed));
 	for (n = 0; n < plan->pl_count; n++) {
 		CHECK(rpcrdma_layout_next(&layout, &out));
 		CHECK(out.og_len <= plan->pl_limit);

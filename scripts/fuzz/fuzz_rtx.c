@@ -17,7 +17,6 @@
 #include "../../net/wire/xdr.h"
 #include "fuzz.h"
 
-#define FUZZ_RTX_ITEMS	(RPCRDMA2_RTX_MAX_ITEMS + 1)
 #define FUZZ_RTX_MOST	256u
 
 /* --- any bytes ------------------------------------------------------------- */
@@ -51,32 +50,25 @@ static void fuzz_rtx_peek(const u8 *msg, u32 len,
 	}
 }
 
-/* Check that items and chunks do not overlap, and that items are within the message. */
-static void fuzz_rtx_items(const struct rpcrdma2_item *items, u32 nitems,
-			   const struct rpcrdma_lists *lists, u32 stream)
+/* Check that item and chunks do not overlap, and that the item is within the message. */
+static void fuzz_rtx_item(const struct rpcrdma2_item *item,
+			  const struct rpcrdma_lists *lists, u32 stream)
 {
-	u64 end, gone = 0;
-	u32 i, j;
+	u64 end = item->im_position + (u64)item->im_length;
+	u64 gone = 0;
+	u32 i;
 
-	for (i = 0; i < nitems; i++) {
-		CHECK(items[i].im_length && items[i].im_position >= 8);
-		CHECK(items[i].im_position % 4 == 0);
-		end = items[i].im_position + (u64)items[i].im_length;
-		if (i + 1 < nitems)
-			CHECK((end + 3) / 4 * 4 <= items[i + 1].im_position);
-		gone += ((u64)items[i].im_length + 3) / 4 * 4;
-		for (j = 0; j < lists->ls_nreads; j++) {
-			const struct rpcrdma_chunk *chunk = &lists->ls_read[j];
+	CHECK(item->im_length && item->im_position >= 8);
+	CHECK(item->im_position % 4 == 0);
+	for (i = 0; i < lists->ls_nreads; i++) {
+		const struct rpcrdma_chunk *chunk = &lists->ls_read[i];
 
-			CHECK(chunk->ck_position >= end ||
-			      (u64)chunk->ck_position + chunk->ck_length <=
-			      items[i].im_position);
-		}
+		CHECK(chunk->ck_position >= end ||
+		      (u64)chunk->ck_position + chunk->ck_length <=
+		      item->im_position);
+		gone += ((u64)chunk->ck_length + 3) / 4 * 4;
 	}
-	for (j = 0; j < lists->ls_nreads; j++)
-		gone += ((u64)lists->ls_read[j].ck_length + 3) / 4 * 4;
-	if (nitems)
-		CHECK(items[nitems - 1].im_position <= stream + gone);
+	CHECK(item->im_position <= stream + gone);
 }
 
 /* Encode the header of an accepted Call again. If a sender may send it, decoding gives the
@@ -84,7 +76,7 @@ static void fuzz_rtx_items(const struct rpcrdma2_item *items, u32 nitems,
  */
 static void fuzz_rtx_again(const u8 *msg,
 			   const struct rpcrdma2_transmission *tx,
-			   const struct rpcrdma2_item *items,
+			   const struct rpcrdma2_item *item,
 			   const struct rpcrdma_hdr *hdr)
 {
 	static struct fuzz_call call;
@@ -97,12 +89,12 @@ static void fuzz_rtx_again(const u8 *msg,
 	call.fc_out.ko_proc = RPCRDMA2_MSG;
 	call.fc_out.ko_inv_handle = hdr->hd_inv_handle;
 	buf = malloc(len + tx->tx_len);
-	rc = rpcrdma2_encode_rtx_call(buf, len, tx, items, &call.fc_out);
+	rc = rpcrdma2_encode_rtx_call(buf, len, tx, item, &call.fc_out);
 	if (rc > 0) {
 		CHECK(rc == (int)len);
-		CHECK(rpcrdma2_encode_rtx_call(buf, len - 1, tx, items,
+		CHECK(rpcrdma2_encode_rtx_call(buf, len - 1, tx, item,
 					       &call.fc_out) == -EMSGSIZE);
-		CHECK(rpcrdma2_encode_rtx_call(buf, len, tx, items,
+		CHECK(rpcrdma2_encode_rtx_call(buf, len, tx, item,
 					       &call.fc_out) == rc);
 		memcpy(buf + len, msg + len, tx->tx_len - len);
 		CHECK(rpcrdma2_decode_group(buf, tx->tx_len,
@@ -205,7 +197,7 @@ static void fuzz_rtx_props(const u8 *msg, u32 len)
 void fuzz_rtx_msg(const u8 *data, size_t size)
 {
 	struct fuzz_in in = fuzz_choices(data, &size);
-	struct rpcrdma2_item items[FUZZ_RTX_ITEMS];
+	struct rpcrdma2_item item;
 	struct rpcrdma2_transmission tx;
 	static struct rpcrdma_hdr hdr;
 	enum rpcrdma_verdict verdict;
@@ -223,7 +215,6 @@ void fuzz_rtx_msg(const u8 *data, size_t size)
 	msg = realloc(msg, len);
 	fuzz_rtx_props(msg, len);
 	memset(&tx, 0xa5, sizeof(tx));
-	memset(items, 0xa5, sizeof(items));
 	mine = rpcrdma2_peek_rtx(msg, len, &tx);
 	verdict = rpcrdma2_decode_group(msg, len, &rpcrdma2_accept_forward,
 					&hdr);
@@ -235,9 +226,9 @@ void fuzz_rtx_msg(const u8 *data, size_t size)
 		goto out;
 	}
 	fuzz_rtx_peek(msg, len, &tx);
-	all = rpcrdma2_rtx_items(&tx, items);
+	all = rpcrdma2_rtx_item(&tx, &item);
 	CHECK(!all || tx.tx_nitems <= RPCRDMA2_RTX_MAX_ITEMS);
-	CHECK(items[RPCRDMA2_RTX_MAX_ITEMS].im_length == 0xa5a5a5a5);
+	CHECK(!all || tx.tx_nitems || !item.im_length);
 	if (verdict == RPCRDMA_OK) {
 		CHECK(all && hdr.hd_rpc_xid == hdr.hd_xid);
 		CHECK(hdr.hd_rpc_type == hdr.hd_response);
@@ -247,12 +238,12 @@ void fuzz_rtx_msg(const u8 *data, size_t size)
 		      (tx.tx_data ? tx.tx_data : len));
 		CHECK(tx.tx_data < len);
 		fuzz_lists_walk(&hdr.hd_lists);
-		fuzz_rtx_items(items, tx.tx_nitems, &hdr.hd_lists,
-			       tx.tx_stream);
+		if (tx.tx_nitems)
+			fuzz_rtx_item(&item, &hdr.hd_lists, tx.tx_stream);
 		if (!hdr.hd_response) {
-			fuzz_parts_items(&hdr.hd_lists, items, tx.tx_nitems,
-					 tx.tx_stream, ~fuzz_num(&in));
-			fuzz_rtx_again(msg, &tx, items, &hdr);
+			fuzz_parts_item(&hdr.hd_lists, &item, tx.tx_stream,
+					~fuzz_num(&in));
+			fuzz_rtx_again(msg, &tx, &item, &hdr);
 			fuzz_rtx_answer(&hdr, &in);
 		}
 	}
@@ -367,12 +358,11 @@ void fuzz_rtx_group(const u8 *data, size_t size)
 	struct fuzz_in in = { .fi_pos = data, .fi_left = size };
 	struct rpcrdma_group_limits limits = fuzz_rtx_limits(&in);
 	static const struct rpcrdma_group none;
-	struct rpcrdma2_item item = { 8, 1 };
 	struct rpcrdma2_transmission tx;
 	struct rpcrdma_group group = none;
 	enum rpcrdma_group_does does;
 	enum rpcrdma_verdict verdict;
-	u32 held = 0, rounds;
+	u32 item, held = 0, rounds;
 	bool other, known, open;
 
 	for (rounds = 0; in.fi_left && rounds < 200; rounds++) {
@@ -393,15 +383,15 @@ void fuzz_rtx_group(const u8 *data, size_t size)
 			CHECK(group.gr_count == held + 1);
 			CHECK(group.gr_here == group.gr_stream);
 			held = 0;
-			item.im_length = fuzz_num(&in) | 1;
-			verdict = rpcrdma_group_judge(&group, &limits, &item, 1);
+			item = fuzz_num(&in);
+			verdict = rpcrdma_group_judge(&group, &limits, item);
 			if (verdict)
 				fuzz_rtx_refuse(&group, verdict);
 			else
-				CHECK(item.im_length == group.gr_data);
-			if (rpcrdma_group_judge(&group, &limits, NULL, 0) ==
-			    RPCRDMA_OK)
-				CHECK(!group.gr_data);
+				CHECK(item == group.gr_data &&
+				      (group.gr_response ||
+				       (u64)item + group.gr_stream <=
+				       limits.gl_ours.xp_msg_max));
 		}
 		CHECK(held == (group.gr_open ? group.gr_number : 0));
 		CHECK(held <= 7);
@@ -446,18 +436,6 @@ static void fuzz_rtx_choices(struct fuzz_in *in,
 		CHECK(n <= most && room < args.gw_body);
 		CHECK(room + size - 36 >= args.gw_body);
 	}
-}
-
-static u32 fuzz_rtx_make(struct fuzz_in *in, struct rpcrdma2_item *items)
-{
-	u32 i, position = 8, nitems = fuzz_u8(in) % 4;
-
-	for (i = 0; i < nitems; i++) {
-		items[i].im_position = position;
-		items[i].im_length = 1 + (fuzz_num(in) & 0xfffff);
-		position += (items[i].im_length + 3) / 4 * 4;
-	}
-	return nitems;
 }
 
 /* Check that the SGEs suffice for a data part (the placed data in one transmission), wherever in a
@@ -558,9 +536,8 @@ void fuzz_rtx_layout(const u8 *data, size_t size)
 	struct fuzz_in in = { .fi_pos = data, .fi_left = size };
 	struct rpcrdma_group_limits limits = fuzz_rtx_limits(&in);
 	struct rpcrdma2_rtx *ours = &limits.gl_ours;
-	struct rpcrdma2_item items[4];
 	u32 n, count, segs, sent = 0;
-	u32 nitems = fuzz_rtx_make(&in, items);
+	u32 item = fuzz_u8(&in) % 4 ? 1 + (fuzz_num(&in) & 0xfffff) : 0;
 	struct rpcrdma_layout layout = {
 		.ly_hdr = 64 + fuzz_u8(&in) * 8u,
 		.ly_stream = 8 + (fuzz_num(&in) & 0xfffff),
@@ -579,8 +556,8 @@ void fuzz_rtx_layout(const u8 *data, size_t size)
 	/* Items can be placed only if a Send reaches the end of a segment, and has SGEs for
 	 * it
 	 */
-	fits = !nitems || (segs && rpcrdma_layout_reach(ours, layout.ly_limit));
-	CHECK(rpcrdma_layout_place(&layout, ours, segs, items, nitems) == fits);
+	fits = !item || (segs && rpcrdma_layout_reach(ours, layout.ly_limit));
+	CHECK(rpcrdma_layout_place(&layout, ours, segs, item) == fits);
 	if (!fits)
 		return;
 	fuzz_rtx_choices(&in, &layout);
@@ -602,6 +579,5 @@ void fuzz_rtx_layout(const u8 *data, size_t size)
 		return;
 	CHECK(sent == layout.ly_stream && layout.ly_placed == layout.ly_data);
 	CHECK(!rpcrdma_layout_next(&layout, &out));
-	CHECK(rpcrdma_group_judge(&group, &limits, items, nitems) ==
-	      RPCRDMA_OK);
+	CHECK(rpcrdma_group_judge(&group, &limits, item) == RPCRDMA_OK);
 }
