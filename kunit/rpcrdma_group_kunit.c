@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of net/core/group.c and net/core/layout.c: how a receiver assembles groups,
+ * Unit tests of net/core/group.c: how a receiver assembles groups,
  * how a sender divides messages, that the receiver accepts what the sender makes, and when a Call
- * or a Reply is sent as a group. See rtx.h, group.h and layout.h for the terms.
+ * or a Reply is sent as a group. See rtx.h and group.h for the terms.
  */
 
 #include <linux/limits.h>
@@ -12,7 +12,6 @@
 
 #include <rpcrdma/credit.h>
 #include <rpcrdma/group.h>
-#include <rpcrdma/layout.h>
 
 #include "rpcrdma_kunit.h"
 

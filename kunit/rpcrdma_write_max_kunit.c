@@ -10,7 +10,6 @@
 #include <linux/minmax.h>
 
 #include <rpcrdma/group.h>
-#include <rpcrdma/layout.h>
 #include <rpcrdma/plan.h>
 
 #include "rpcrdma_kunit.h"

@@ -8,7 +8,7 @@
 #include <kunit/test.h>
 #include <linux/sunrpc/xdr.h>
 #include <rdma/rdma_cm.h>
-#include <rpcrdma/layout.h>
+#include <rpcrdma/group.h>
 #include <rpcrdma/rtx.h>
 #include "../net/server/svc_rdma.h"
 

@@ -8,7 +8,6 @@
 #include <kunit/test.h>
 #include <linux/sunrpc/xdr.h>
 #include <linux/unaligned.h>
-#include <rpcrdma/layout.h>
 #include "../net/server/svc_rdma.h"
 
 #define SVC_RDMA_READ_RECVS	3

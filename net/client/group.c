@@ -29,7 +29,6 @@
  */
 #include <linux/sunrpc/xdr.h>
 #include <rpcrdma/group.h>
-#include <rpcrdma/layout.h>
 #include <rpcrdma/param.h>
 #include <rpcrdma/rtx.h>
 

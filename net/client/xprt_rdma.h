@@ -20,7 +20,7 @@
 #include <rpcrdma/conn.h>
 #include <rpcrdma/counters.h>
 #include <rpcrdma/credit.h>
-#include <rpcrdma/layout.h>
+#include <rpcrdma/group.h>
 #include <rpcrdma/msg.h>
 #include <rpcrdma/paths.h>
 #include <rpcrdma/plan.h>

@@ -31,7 +31,6 @@
 #include <kunit/visibility.h>
 
 #include <rpcrdma/group.h>
-#include <rpcrdma/layout.h>
 #include <rpcrdma/plan.h>
 #include <rpcrdma/rtx.h>
 #include <rpcrdma/wire.h>

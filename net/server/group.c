@@ -16,7 +16,7 @@
 #include <kunit/visibility.h>
 #include <linux/export.h>
 #include <linux/sunrpc/xdr.h>
-#include <rpcrdma/layout.h>
+#include <rpcrdma/group.h>
 #include <rpcrdma/param.h>
 #include <rpcrdma/rtx.h>
 

@@ -43,7 +43,6 @@
 #include <linux/sunrpc/xdr.h>
 #include <linux/unaligned.h>
 #include <rpcrdma/counters.h>
-#include <rpcrdma/layout.h>
 
 #include "svc_rdma.h"
 #include "trace.h"

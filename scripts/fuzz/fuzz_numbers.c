@@ -13,7 +13,7 @@
 #include <rpcrdma/budget.h>
 #include <rpcrdma/credit.h>
 #include <rpcrdma/grant.h>
-#include <rpcrdma/layout.h>
+#include <rpcrdma/group.h>
 #include <rpcrdma/plan.h>
 #include <rpcrdma/props.h>
 #include <rpcrdma/size.h>

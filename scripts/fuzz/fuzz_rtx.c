@@ -11,7 +11,6 @@
 
 #include <linux/limits.h>
 #include <rpcrdma/group.h>
-#include <rpcrdma/layout.h>
 #include <rpcrdma/rtx.h>
 
 #include "../../net/wire/xdr.h"
