@@ -137,12 +137,12 @@ rpcrdma_group_receive(struct rpcrdma_kunit *fx, struct rpcrdma_group_run *run,
 		      const struct rpcrdma_group_message *message, u32 *when)
 {
 	struct rpcrdma2_transmission tx;
+	bool peeked;
 
 	for (*when = 1; *when <= message->count; ++*when) {
-		switch (rpcrdma_group_arrive(run,
-				rpcrdma2_peek_rtx(message->buf[*when - 1],
-						  message->len[*when - 1],
-						  &tx) ? &tx : NULL)) {
+		peeked = rpcrdma2_peek_rtx(message->buf[*when - 1],
+					   message->len[*when - 1], &tx);
+		switch (rpcrdma_group_arrive(run, peeked ? &tx : NULL)) {
 		case RPCRDMA_GROUP_WHOLE:
 			return rpcrdma_group_execute(fx, run, message);
 		case RPCRDMA_GROUP_BROKEN:
@@ -548,7 +548,7 @@ static void rpcrdma_group_play(struct rpcrdma_group_orders *orders, u32 at,
 			good = i != at || change == RPCRDMA_GROUP_NCHANGES;
 			there = good || rpcrdma_group_change(&tx, change);
 			does = rpcrdma_group_arrive(run, there ? &tx : NULL);
-			/* Is it the one that is due? Count how many of one group have arrived */
+			/* Is it due? Count how many of one group have arrived */
 			fits = good && (number ? of == group && due == number :
 						 of == 2);
 			clean = clean && good;

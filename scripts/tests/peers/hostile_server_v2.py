@@ -18,7 +18,7 @@ import hostile_server
 import proxy
 from hostile_server import CALLBACK, answered, callback_null, compound, main, of_user, refuses, sequence
 from peer import (AUTH_ROOT, BAD_XDR, BRS, CONNPROP, ERROR, INVAL_HTYPE, MSG, NOMSG, RBSIZ, READ_CHUNKS,
-                  REPLY_RESOURCE, SEGMENTS, SYSTEM, UNLIMITED, VERS, WRITE_CHUNKS, WRITE_RESOURCE, Failure, Message,
+                  REPLY_RESOURCE, SEGMENTS, SYSTEM, VERS, WRITE_CHUNKS, WRITE_RESOURCE, Failure, Message,
                   Segment, header, private, put, rpc_call, undisturbed, want, words)
 from proxy import (DATA, MNT, PLAIN, PORT, READ3, SHARED, SMALL, V41, V42, WRITE3, Server, do_list, do_mount, do_read,
                    do_setxattr, do_stat, do_write, transports)
