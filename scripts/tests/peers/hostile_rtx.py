@@ -1101,7 +1101,7 @@ def placed_writes(b):
 
 
 def bad_placed(b, c):
-    """Rows for each(): the bad messages of rtx.rst 5, made from a WRITE of three transmissions"""
+    """Rows for each(): the bad messages of rtx.rst 5, made from a WRITE of three transmissions or more"""
     p = c.theirs
     part = p.seg * p.nsegs
     length = 2 * part + 8192
@@ -1125,8 +1125,9 @@ def bad_placed(b, c):
                                ("more than the targets take", lambda of: [of[0] + bytes(4)] + of[1:], CLOSED),
                                ("a second with nothing",
                                 lambda of: [of[0], word(of[1], DATA_AT, 0)[:36], of[2]], CLOSED),
-                               ("a third with a byte less", lambda of: of[:2] + [of[2][:-1]], RTX_CONT),
-                               ("a third with a byte more", lambda of: of[:2] + [of[2] + b"x"], RTX_CONT),
+                               ("a last with a byte less", lambda of: of[:-1] + [of[-1][:-1]], RTX_CONT),
+                               ("a last with a byte more", lambda of: of[:-1] + [of[-1] + b"x"],
+                                RTX_CONT if length % part else CLOSED),
                                ("no second", lambda of: of[:1] + of[2:], CLOSED)):
         xid, of = base()
         of = change(of)
