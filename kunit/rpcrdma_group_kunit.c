@@ -523,8 +523,9 @@ static bool rpcrdma_group_change(struct rpcrdma2_transmission *tx, u32 change)
 /*
  * Receive the transmissions in the order of @orders, until a group is broken. The one at index @at
  * of this order arrives @times times, and @change is made to it unless @change is
- * RPCRDMA_GROUP_NCHANGES. Each of the others arrives once, unchanged. Check that a group is complete
- * if and only if all its transmissions arrived unchanged and in order, with nothing in between.
+ * RPCRDMA_GROUP_NCHANGES. Each of the others arrives once, unchanged. Check that a group is
+ * complete if and only if all its transmissions arrived unchanged and in order, with nothing in
+ * between.
  */
 static void rpcrdma_group_play(struct rpcrdma_group_orders *orders, u32 at,
 			       u32 times, u32 change)

@@ -137,23 +137,6 @@ static unsigned int xprt_rdma_memalloc_save(struct xprt_rdma *xr)
 	return memalloc_flags_save(flags);
 }
 
-/* Called before sunrpc is told of the connection. Creates the resources with which RPCs can be
- * sent one at a time, so that dirty pages can be written, and pages swapped, when memory is short
- * (I33).
- */
-static int xprt_rdma_reserve(struct xprt_rdma *xr)
-{
-	int rc;
-
-	rc = xprt_rdma_recv_expect(xr, XPRT_RDMA_FIRST_CALLS * RPCRDMA_MSG_RECVS,
-				   XPRT_RDMA_GFP_CONNECT);
-	if (!rc)
-		rc = xprt_rdma_sends_reserve(xr);
-	if (!rc)
-		rc = xprt_rdma_frwr_reserve(xr);
-	return rc;
-}
-
 static int xprt_rdma_open(struct xprt_rdma *xr)
 {
 	struct rpcrdma_cm_private ours = {
@@ -191,16 +174,24 @@ static int xprt_rdma_open(struct xprt_rdma *xr)
 		return rc;
 	memcpy(&xr->xr_srcaddr, &conn->cn_id->route.addr.src_addr,
 	       sizeof(xr->xr_srcaddr));
-	/* This makes buffers for the first Sends, large enough for the negotiation. They may be
-	 * too small for the limits that are negotiated, so xprt_rdma_reserve() calls
-	 * xprt_rdma_sends_reserve() again.
+	/* The first Sends have buffers that are large enough for the negotiation, but may be too
+	 * small for the limits that are negotiated.
 	 */
 	rc = xprt_rdma_sends_reserve(xr);
 	if (!rc)
 		rc = xprt_rdma_negotiate(xr);
-	if (rc)
-		return rc;
-	return xprt_rdma_reserve(xr);
+	/* With what follows, RPCs can be sent one at a time, so that dirty pages can be written,
+	 * and pages swapped, when memory is short (I33).
+	 */
+	if (!rc)
+		rc = xprt_rdma_recv_expect(xr, XPRT_RDMA_FIRST_CALLS *
+					       RPCRDMA_MSG_RECVS,
+					   XPRT_RDMA_GFP_CONNECT);
+	if (!rc)
+		rc = xprt_rdma_sends_reserve(xr);
+	if (!rc)
+		rc = xprt_rdma_frwr_reserve(xr);
+	return rc;
 }
 
 /* Frees all resources of a connection, whatever state the connection is in. Send lock held. */
@@ -386,16 +377,6 @@ static void xprt_rdma_connect_work(struct work_struct *work)
 	memalloc_flags_restore(flags);
 }
 
-/* Has the last attempt to connect resolved the server's address? If not, this host has no device or
- * no network for that address, or nobody has answered for it. Longer and longer delays would spare
- * nobody then. With the shortest delay, the transport connects soon after the device or the address
- * has come back.
- */
-static bool xprt_rdma_was_resolved(const struct xprt_rdma *xr)
-{
-	return xr->xr_conn.cn_caps.dc_max_qp_wr;
-}
-
 /**
  * xprt_rdma_connect - queue the work that connects
  * @xprt: transport
@@ -414,7 +395,12 @@ void xprt_rdma_connect(struct rpc_xprt *xprt, struct rpc_task *task)
 	 * delay to 0.
 	 */
 	if (xr->xr_conn.cn_error) {
-		if (!xprt_rdma_was_resolved(xr))
+		/* If the server's address was not resolved, this host has no device or no network
+		 * for it, or nobody has answered for it. Longer and longer delays would spare
+		 * nobody then. With the shortest delay, the transport connects soon after the
+		 * device or the address has come back.
+		 */
+		if (!xr->xr_conn.cn_caps.dc_max_qp_wr)
 			xprt->reestablish_timeout =
 				min_t(unsigned long, xprt->reestablish_timeout,
 				      XPRT_RDMA_REESTABLISH_MIN);

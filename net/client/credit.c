@@ -309,21 +309,6 @@ void xprt_rdma_credit_give_back(struct rpc_task *task)
 	spin_unlock(&xprt->transport_lock);
 }
 
-/* Records that the Call of a given-up RPC still uses a credit. xr_owed has a free entry for
- * the Call, since it has max_reqs entries, and never more than max_reqs credits are in use. The
- * Call's credits and Receives beyond the first stay in use as well (RTX-100).
- */
-static void xprt_rdma_credit_owe(struct xprt_rdma *xr,
-				 struct xprt_rdma_req *req)
-{
-	struct xprt_rdma_owed *owed = &xr->xr_owed[xr->xr_window.wn_owed];
-
-	owed->ow_xid = be32_to_cpu(req->rr_slot.rq_xid);
-	owed->ow_extra = req->rr_extra;
-	memset(&req->rr_extra, 0, sizeof(req->rr_extra));
-	rpcrdma_window_owe(&xr->xr_window);
-}
-
 /* Frees the credits that a given-up RPC with this XID still uses. Returns false if there is no
  * such RPC, for example because the server has sent the Reply twice, and the first Reply has
  * already freed the credits.
@@ -358,6 +343,7 @@ void xprt_rdma_credit_release(struct rpc_task *task)
 	struct rpc_rqst *rqst = task->tk_rqstp;
 	struct xprt_rdma *xr = xprt_rdma_from(rqst->rq_xprt);
 	struct xprt_rdma_req *req = xprt_rdma_req_from(rqst);
+	struct xprt_rdma_owed *owed;
 
 	lockdep_assert_held(&rqst->rq_xprt->transport_lock);
 
@@ -373,7 +359,15 @@ void xprt_rdma_credit_release(struct rpc_task *task)
 	    xprt_rdma_hold_drop(req, XPRT_RDMA_HOLD_REPLY)) {
 		rpcrdma_count(client_given_up);
 		trace_xprt_rdma_given_up(rqst, task->tk_status);
-		xprt_rdma_credit_owe(xr, req);
+		/* xr_owed has a free entry for the Call, since it has max_reqs entries, and never
+		 * more than max_reqs credits are in use. The Call's credits and Receives beyond
+		 * the first stay in use as well (RTX-100).
+		 */
+		owed = &xr->xr_owed[xr->xr_window.wn_owed];
+		owed->ow_xid = be32_to_cpu(rqst->rq_xid);
+		owed->ow_extra = req->rr_extra;
+		memset(&req->rr_extra, 0, sizeof(req->rr_extra));
+		rpcrdma_window_owe(&xr->xr_window);
 		xprt_rdma_credit_set_locked(xr);
 	}
 	xprt_rdma_credit_drop_extra_locked(xr, &req->rr_extra);

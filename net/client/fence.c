@@ -67,13 +67,6 @@ bool xprt_rdma_frwr_remote_inv(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 	return false;
 }
 
-static u32 xprt_rdma_frwr_inv_handle(const struct xprt_rdma_mr *mr)
-{
-	if (rpcrdma_fails(client_fail_inv))
-		return 0;
-	return mr->mr_seg.rs_handle;
-}
-
 /* Called when the last local invalidation of an RPC has completed. All others have completed, too.
  *
  * After an error, the RPC does not continue before the connection is closed. The failed work
@@ -134,7 +127,8 @@ void xprt_rdma_frwr_local_inv(struct xprt_rdma *xr, struct xprt_rdma_req *req)
 	list_for_each_entry(mr, &req->rr_mrs, mr_list) {
 		memset(&mr->mr_inv, 0, sizeof(mr->mr_inv));
 		mr->mr_inv.opcode = IB_WR_LOCAL_INV;
-		mr->mr_inv.ex.invalidate_rkey = xprt_rdma_frwr_inv_handle(mr);
+		if (!rpcrdma_fails(client_fail_inv))
+			mr->mr_inv.ex.invalidate_rkey = mr->mr_seg.rs_handle;
 		mr->mr_inv.next = first;
 		if (first) {
 			mr->mr_inv.wr_cqe = &mr->mr_cqe;

@@ -184,21 +184,6 @@ static struct xprt_rdma_mr *xprt_rdma_frwr_mr_add(struct xprt_rdma *xr,
 	return mr;
 }
 
-/* Moves a region from the pool to @req. If the pool is empty, creates one. */
-static struct xprt_rdma_mr *xprt_rdma_frwr_mr_get(struct xprt_rdma *xr,
-						  struct xprt_rdma_req *req)
-{
-	struct xprt_rdma_mr *mr;
-
-	spin_lock(&xr->xr_mr_lock);
-	mr = list_first_entry_or_null(&xr->xr_mr_free, struct xprt_rdma_mr,
-				      mr_list);
-	if (mr)
-		list_move_tail(&mr->mr_list, &req->rr_mrs);
-	spin_unlock(&xr->xr_mr_lock);
-	return mr ?: xprt_rdma_frwr_mr_add(xr, &req->rr_mrs, XPRT_RDMA_GFP);
-}
-
 /**
  * xprt_rdma_frwr_reserve - create the regions that one RPC with the largest payload takes
  * @xr: transport with a new connection
@@ -243,32 +228,6 @@ void xprt_rdma_frwr_mr_unmap(struct xprt_rdma_mr *mr)
 		put_page(sg_page(sg));
 }
 
-/* Takes references to pages that RPCSEC_GSS has allocated for an encrypted Call. RPCSEC_GSS
- * frees these pages when the Call is encoded again, and the server may still be reading them
- * at that time (RFC 8166 4.4.1).
- */
-static void xprt_rdma_frwr_hold(struct xprt_rdma_mr *mr)
-{
-	struct scatterlist *sg;
-	int i;
-
-	for_each_sg(mr->mr_held, sg, mr->mr_nheld, i)
-		get_page(sg_page(sg));
-}
-
-/* Can @sg follow @prev in the same region? Unless the device allows gaps (dc_sg_gaps), a region
- * may begin and end anywhere in a page, but all pages in between must be whole.
- */
-static bool xprt_rdma_frwr_fits(const struct xprt_rdma *xr,
-				const struct scatterlist *prev,
-				const struct scatterlist *sg)
-{
-	if (xr->xr_conn.cn_caps.dc_sg_gaps)
-		return true;
-	return !sg->offset &&
-	       !offset_in_page(prev->offset + prev->length);
-}
-
 static int xprt_rdma_frwr_fill(struct xprt_rdma *xr, struct xprt_rdma_mr *mr,
 			       struct xprt_rdma_pieces *w)
 {
@@ -278,10 +237,16 @@ static int xprt_rdma_frwr_fill(struct xprt_rdma *xr, struct xprt_rdma_mr *mr,
 	mr->mr_held = NULL;
 	mr->mr_nheld = 0;
 	for_each_sg(mr->mr_pages.sgl, sg, xr->xr_sizes.cz_mr_pages, n) {
-		if (!xprt_rdma_pieces_peek(w, sg) ||
-		    (prev && !xprt_rdma_frwr_fits(xr, prev, sg)))
+		if (!xprt_rdma_pieces_peek(w, sg))
 			break;
-		/* If the Call is encrypted, xprt_rdma_frwr_hold() takes references to all
+		/* Unless the device allows gaps, a region may begin and end anywhere in a page,
+		 * but all pages in between must be whole.
+		 */
+		if (prev && !xr->xr_conn.cn_caps.dc_sg_gaps &&
+		    (sg->offset ||
+		     offset_in_page(prev->offset + prev->length)))
+			break;
+		/* If the Call is encrypted, xprt_rdma_frwr_register() takes references to all
 		 * its pages except those of the head, which belong to the slot. RPCSEC_GSS
 		 * has allocated the other pages, even that of the tail.
 		 */
@@ -357,7 +322,8 @@ static int xprt_rdma_frwr_register(struct xprt_rdma_mr *mr, int n, u32 xid,
 				   bool remote_write, bool hold)
 {
 	struct ib_reg_wr *reg = &mr->mr_reg;
-	int nents;
+	struct scatterlist *sg;
+	int nents, i;
 
 	mr->mr_dir = remote_write ? DMA_FROM_DEVICE : DMA_TO_DEVICE;
 	if (!hold)
@@ -366,7 +332,11 @@ static int xprt_rdma_frwr_register(struct xprt_rdma_mr *mr, int n, u32 xid,
 	if (nents < 0)
 		return nents;
 	mr->mr_nents = n;
-	xprt_rdma_frwr_hold(mr);
+	/* RPCSEC_GSS frees the pages of an encrypted Call when the Call is encoded again, and the
+	 * server may still be reading them at that time (RFC 8166 4.4.1).
+	 */
+	for_each_sg(mr->mr_held, sg, mr->mr_nheld, i)
+		get_page(sg_page(sg));
 	if (ib_map_mr_sg(mr->mr_ib, mr->mr_pages.sgl, nents, NULL,
 			 PAGE_SIZE) != nents)
 		return -EIO;
@@ -405,7 +375,15 @@ static int xprt_rdma_frwr_map(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 	while (xprt_rdma_pieces_peek(w, &probe)) {
 		if (offer->of_out.co_nsegs == RPCRDMA_CLIENT_SEGS)
 			return -EMSGSIZE;
-		mr = xprt_rdma_frwr_mr_get(xr, req);
+		spin_lock(&xr->xr_mr_lock);
+		mr = list_first_entry_or_null(&xr->xr_mr_free,
+					      struct xprt_rdma_mr, mr_list);
+		if (mr)
+			list_move_tail(&mr->mr_list, &req->rr_mrs);
+		spin_unlock(&xr->xr_mr_lock);
+		if (!mr)
+			mr = xprt_rdma_frwr_mr_add(xr, &req->rr_mrs,
+						   XPRT_RDMA_GFP);
 		if (!mr)
 			return -ENOBUFS;
 		n = xprt_rdma_frwr_fill(xr, mr, w);

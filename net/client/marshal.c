@@ -65,29 +65,22 @@ static u32 xprt_rdma_marshal_reply_max(const struct xprt_rdma_req *req)
 	return len;
 }
 
-/* May data items be moved out of the message? They may not if the security flavor signs or
- * encrypts the data (RPCAUTH_AUTH_DATATOUCH). krb5 does neither. The bit is not tested for
- * krb5, because auth_gss leaves most bits of au_flags uninitialised.
- */
-static bool xprt_rdma_marshal_may_reduce(const struct rpc_rqst *rqst)
-{
-	const struct rpc_auth *auth = rqst->rq_cred->cr_auth;
-
-	return auth->au_flavor == RPC_AUTH_GSS_KRB5 ||
-	       !test_bit(RPCAUTH_AUTH_DATATOUCH, &auth->au_flags);
-}
-
 static void xprt_rdma_marshal_args(struct xprt_rdma *xr, struct rpc_rqst *rqst,
 				   struct rpcrdma_plan_args *args)
 {
 	struct xprt_rdma_req *req = xprt_rdma_req_from(rqst);
 	const struct xdr_buf *snd = &rqst->rq_snd_buf;
 	const struct xdr_buf *rcv = &rqst->rq_rcv_buf;
+	const struct rpc_auth *auth = rqst->rq_cred->cr_auth;
 
 	memset(args, 0, sizeof(*args));
 	args->pa_call_len = snd->len;
 	args->pa_reply_max = xprt_rdma_marshal_reply_max(req);
-	args->pa_reduce = xprt_rdma_marshal_may_reduce(rqst);
+	/* Data items may not be moved out of the message if the security flavor signs or encrypts
+	 * the data. krb5 does neither; auth_gss leaves most bits of its au_flags uninitialised.
+	 */
+	args->pa_reduce = auth->au_flavor == RPC_AUTH_GSS_KRB5 ||
+			  !test_bit(RPCAUTH_AUTH_DATATOUCH, &auth->au_flags);
 	if (snd->flags & XDRBUF_WRITE) {
 		args->pa_call_data = snd->page_len;
 		args->pa_call_item = xdr_align_size(snd->page_len);
@@ -276,22 +269,6 @@ int xprt_rdma_marshal_register(struct xprt_rdma *xr, struct xprt_rdma_req *req)
 	return rc;
 }
 
-/* Returns the handle that the server may invalidate with its Reply; 0 if there is none. If
- * the server does so, the client need not invalidate that region. If the RPC has several
- * regions, it does not matter which one is chosen: the client invalidates the others.
- */
-static u32 xprt_rdma_marshal_inv_handle(const struct xprt_rdma *xr,
-					const struct xprt_rdma_req *req)
-{
-	if (!xr->xr_conn.cn_limits.lm_remote_inv)
-		return 0;
-	if (req->rr_write.of_out.co_nsegs)
-		return req->rr_write.of_segs[0].rs_handle;
-	if (req->rr_read.of_out.co_nsegs)
-		return req->rr_read.of_segs[0].rs_handle;
-	return 0;
-}
-
 /**
  * xprt_rdma_marshal_call - fill in the contents of the transport header
  * @xr: transport, send lock held
@@ -323,8 +300,16 @@ void xprt_rdma_marshal_call(const struct xprt_rdma *xr,
 		call->ko_nwrites = 1;
 	if (plan->pl_reply == RPCRDMA_REPLY_LONG)
 		call->ko_reply = &req->rr_write.of_out;
-	if (rpcrdma_vers_names_handle(xr->xr_vers))
-		call->ko_inv_handle = xprt_rdma_marshal_inv_handle(xr, req);
+	/* If the server invalidates one of several regions, it does not matter which: the client
+	 * invalidates the others.
+	 */
+	if (!rpcrdma_vers_names_handle(xr->xr_vers) ||
+	    !xr->xr_conn.cn_limits.lm_remote_inv)
+		return;
+	if (req->rr_write.of_out.co_nsegs)
+		call->ko_inv_handle = req->rr_write.of_segs[0].rs_handle;
+	else if (req->rr_read.of_out.co_nsegs)
+		call->ko_inv_handle = req->rr_read.of_segs[0].rs_handle;
 }
 
 /**
@@ -391,15 +376,6 @@ int xprt_rdma_marshal_gather(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 	return hdr_len + len;
 }
 
-static u32 xprt_rdma_marshal_offered(const struct xprt_rdma_offer *offer)
-{
-	u32 i, len = 0;
-
-	for (i = 0; i < offer->of_out.co_nsegs; i++)
-		len += offer->of_segs[i].rs_length;
-	return len;
-}
-
 /* Called after the server has answered REPLY_RESOURCE, because a Reply of @needed bytes was too
  * long to be sent inline. If the Reply would have fitted our Receive, the server has a lower
  * limit of its own, which it need not announce (version-two 5.3.4). In that case this function
@@ -436,10 +412,11 @@ bool xprt_rdma_marshal_retry(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 {
 	const struct rpcrdma_plan *plan = &req->rr_plan;
 	bool group = plan->pl_call == RPCRDMA_CALL_GROUP;
-	u32 err = hdr->hd_err, had = 0;
+	u32 err = hdr->hd_err, had = 0, i;
 
 	if (plan->pl_reply == RPCRDMA_REPLY_LONG)
-		had = xprt_rdma_marshal_offered(&req->rr_write);
+		for (i = 0; i < req->rr_write.of_out.co_nsegs; i++)
+			had += req->rr_write.of_segs[i].rs_length;
 	/* If the server has refused the header type of this Call, do not send the type
 	 * again on this connection (G-23, RTX-88). This applies only to the types of groups
 	 * (rtx.h) and to RDMA2_NOMSG, because the client cannot do without the other types.

@@ -142,23 +142,6 @@ static void xprt_rdma_reply_assess(struct xprt_rdma *xr,
 	}
 }
 
-/* Applies the grant of a message. A connection begins with one credit. The first grant that
- * changes this must come with a valid Reply, or with the answer to our CONNPROP (negotiate.c).
- * After that, an error of version 1 may change the grant, too (G-15).
- */
-static void xprt_rdma_reply_credit(struct xprt_rdma *xr,
-				   const struct rpcrdma_hdr *hdr,
-				   enum rpcrdma_verdict verdict)
-{
-	if (!rpcrdma_is_grant(xr->xr_vers, hdr, verdict))
-		return;
-	if (likely(xr->xr_window.wn_opened &&
-		   xr->xr_window.wn_granted == hdr->hd_credit))
-		return;
-	xprt_rdma_credit_grant(xr, hdr->hd_credit,
-			       hdr->hd_proc == RPCRDMA1_ERROR);
-}
-
 /**
  * xprt_rdma_reply_awaited - claim an RPC for a Reply
  * @xr: transport
@@ -239,7 +222,15 @@ static void xprt_rdma_reply_handle(struct xprt_rdma *xr,
 	/* xprt_lookup_rqst() has computed rq_rtt. */
 	if (unlikely(req->rr_slot.rq_rtt < xr->xr_conn.cn_rtt))
 		xprt_rdma_negotiate_rtt(xr, req->rr_slot.rq_rtt);
-	xprt_rdma_reply_credit(xr, hdr, verdict);
+	/* A connection begins with one credit. The first grant that changes this must come with a
+	 * valid Reply, or with the answer to our CONNPROP (negotiate.c). After that, an error of
+	 * version 1 may change the grant, too (G-15).
+	 */
+	if (rpcrdma_is_grant(xr->xr_vers, hdr, verdict) &&
+	    unlikely(!xr->xr_window.wn_opened ||
+		     xr->xr_window.wn_granted != hdr->hd_credit))
+		xprt_rdma_credit_grant(xr, hdr->hd_credit,
+				       hdr->hd_proc == RPCRDMA1_ERROR);
 	xprt_rdma_reply_assess(xr, req, hdr, verdict);
 	xprt_rdma_reply_fence(xr, req, msg);
 }

@@ -154,17 +154,6 @@ void xprt_rdma_req_reset_all(struct xprt_rdma *xr)
 	wake_up_all(&xr->xr_waitq);
 }
 
-static struct xprt_rdma_req *xprt_rdma_req_pop(struct xprt_rdma *xr)
-{
-	struct xprt_rdma_req *req;
-
-	req = list_first_entry_or_null(&xr->xr_req_free, struct xprt_rdma_req,
-				       rr_free);
-	if (req)
-		list_del_init(&req->rr_free);
-	return req;
-}
-
 /* Creates a slot. Releases reserve_lock while it allocates, because that may sleep. */
 static struct xprt_rdma_req *xprt_rdma_req_grow(struct xprt_rdma *xr)
 {
@@ -198,7 +187,10 @@ void xprt_rdma_req_alloc_slot(struct rpc_xprt *xprt, struct rpc_task *task)
 	struct xprt_rdma_req *req;
 
 	spin_lock(&xprt->reserve_lock);
-	req = xprt_rdma_req_pop(xr);
+	req = list_first_entry_or_null(&xr->xr_req_free, struct xprt_rdma_req,
+				       rr_free);
+	if (req)
+		list_del_init(&req->rr_free);
 	if (!req && xr->xr_nreqs < xprt->max_reqs) {
 		req = xprt_rdma_req_grow(xr);
 		if (!req) {

@@ -53,20 +53,6 @@ static int xprt_rdma_send_prepare_reply(struct xprt_rdma *xr)
 	return rc && owed >= expected ? -ENOTCONN : rc;
 }
 
-/* Writes a Call to its Send, or to all Sends of its group. Returns the number of bytes in the
- * buffer of the first Send, or a negative errno.
- */
-static int xprt_rdma_send_write(struct xprt_rdma *xr, struct xprt_rdma_req *req,
-				struct xprt_rdma_send *send)
-{
-	int rc;
-
-	if (req->rr_plan.pl_call == RPCRDMA_CALL_GROUP)
-		return xprt_rdma_group_write(xr, req, send);
-	rc = xprt_rdma_marshal_encode(xr, req, send);
-	return rc > 0 ? xprt_rdma_marshal_gather(xr, req, send, rc) : rc;
-}
-
 /* Takes all steps of sending one Call, in their order. Returns 0 or a negative errno, see
  * xprt_rdma_send_request().
  */
@@ -88,8 +74,13 @@ static int xprt_rdma_send_call(struct xprt_rdma *xr, struct rpc_rqst *rqst)
 	rc = xprt_rdma_group_plan(xr, req, send);
 	if (!rc)
 		rc = xprt_rdma_marshal_register(xr, req);
-	if (!rc)
-		rc = xprt_rdma_send_write(xr, req, send);
+	if (!rc && req->rr_plan.pl_call == RPCRDMA_CALL_GROUP) {
+		rc = xprt_rdma_group_write(xr, req, send);
+	} else if (!rc) {
+		rc = xprt_rdma_marshal_encode(xr, req, send);
+		if (rc > 0)
+			rc = xprt_rdma_marshal_gather(xr, req, send, rc);
+	}
 	if (rc < 0)
 		goto out_unmap;
 	trace_xprt_rdma_marshal(rqst, &req->rr_plan, rc);

@@ -49,18 +49,6 @@
 /* Size in bytes of a Send's buffer if there is no memory for a larger one */
 #define XPRT_RDMA_SEND_SMALL	4096u
 
-/* Returns the number of send queue entries that Calls leave free for answers to callbacks
- * (Replies and errors), which must not wait (version-two 5.3.3). The number is cz_bc_requests, or
- * less if the queue is so short that it has no room for the largest RPC as well.
- */
-static u32 xprt_rdma_send_answers(const struct xprt_rdma *xr)
-{
-	u32 size = xr->xr_conn.cn_sq.sq_size;
-
-	return min(size - min(size, XPRT_RDMA_SLOTS_MAX),
-		   xr->xr_sizes.cz_bc_requests);
-}
-
 static struct xprt_rdma *xprt_rdma_send_xr(const struct xprt_rdma_send *send)
 {
 	return container_of(send->sn_send.sd_conn, struct xprt_rdma, xr_conn);
@@ -97,7 +85,7 @@ static bool xprt_rdma_send_is_ready(const struct xprt_rdma_send *send)
 }
 
 /* Is the first free Send ready? Ready Sends normally come first on xr_send_free, see
- * xprt_rdma_send_put() and, for an exception, xprt_rdma_send_put_last().
+ * xprt_rdma_send_put() and, for an exception, xprt_rdma_send_get_more().
  */
 static bool xprt_rdma_send_next_is_ready(struct xprt_rdma *xr)
 {
@@ -179,38 +167,13 @@ static int xprt_rdma_send_post_locked(struct xprt_rdma_send *send,
 	return unlikely(rc) ? -ENOTCONN : 0;
 }
 
-/* Returns the number of send queue entries that a Call takes. sd_slots counts its first Send and
+/* Returns the number of send queue entries that a message takes. sd_slots counts its first Send and
  * the registrations. There is one more entry for the later invalidation of each region, and one
  * for each other Send of a group (rtx.h).
  */
 static u32 xprt_rdma_send_slots(const struct xprt_rdma_send *send)
 {
 	return 2 * send->sn_send.sd_slots - 1 + send->sn_send.sd_nmore;
-}
-
-/* Returns whether an empty send queue has enough entries for the Call of a Send, in addition to
- * the xr_answers entries that Calls leave free. The queue of a device may be too short for a Call
- * with many regions.
- */
-static bool xprt_rdma_send_can_fit(const struct xprt_rdma_send *send)
-{
-	const struct xprt_rdma *xr = xprt_rdma_send_xr(send);
-
-	return xprt_rdma_send_slots(send) + xr->xr_answers <=
-	       xr->xr_conn.cn_sq.sq_size;
-}
-
-/* Reserves the send queue entries for a message. Returns false if too few are free. A Call leaves
- * xr_answers entries free for answers to callbacks; any other message (@req is NULL) may take them.
- */
-static bool xprt_rdma_send_has_room(const struct xprt_rdma_send *send,
-				    const struct xprt_rdma_req *req)
-{
-	struct xprt_rdma *xr = xprt_rdma_send_xr(send);
-
-	return rpcrdma_take(&xr->xr_conn.cn_sq.sq_free,
-			    req ? xprt_rdma_send_slots(send) : 1,
-			    req ? xr->xr_answers : 0);
 }
 
 /* Moves @send, and all Sends that were posted before it, from the busy list to the free
@@ -285,6 +248,7 @@ int xprt_rdma_sends_create(struct xprt_rdma *xr)
 {
 	u32 n = xr->xr_sizes.cz_requests + xr->xr_sizes.cz_bc_requests +
 		2 * RPCRDMA_SEND_BATCH;
+	u32 slots = xr->xr_conn.cn_sq.sq_size;
 	u32 i;
 
 	xr->xr_sends = kvcalloc(n, sizeof(*xr->xr_sends),
@@ -292,7 +256,11 @@ int xprt_rdma_sends_create(struct xprt_rdma *xr)
 	if (!xr->xr_sends)
 		return -ENOMEM;
 	xr->xr_nsends = n;
-	xr->xr_answers = xprt_rdma_send_answers(xr);
+	/* Answers to callbacks (Replies and errors) must not wait (version-two 5.3.3). But if the
+	 * queue is short, it must have room for the largest RPC.
+	 */
+	xr->xr_answers = min(slots - min(slots, XPRT_RDMA_SLOTS_MAX),
+			     xr->xr_sizes.cz_bc_requests);
 	for (i = 0; i < n; i++) {
 		struct xprt_rdma_send *send = &xr->xr_sends[i];
 
@@ -372,23 +340,6 @@ static struct xprt_rdma_send *xprt_rdma_send_pop_locked(struct xprt_rdma *xr)
 	return send;
 }
 
-/* Makes the next Send on the free list ready before it is needed. If that fails, the Send that
- * the caller has just taken will be signaled, and can be used again when it has completed (I33).
- */
-static void xprt_rdma_send_look_ahead(struct xprt_rdma *xr, gfp_t gfp)
-{
-	struct xprt_rdma_send *next;
-
-	spin_lock(&xr->xr_send_lock);
-	next = xprt_rdma_send_pop_locked(xr);
-	spin_unlock(&xr->xr_send_lock);
-	if (!next)
-		return;
-	if (!xprt_rdma_send_is_ready(next))
-		xprt_rdma_send_prepare(next, gfp);
-	xprt_rdma_send_put(next);
-}
-
 /* Like xprt_rdma_send_pop_locked(). Also sets @ahead to whether the next Send is ready. */
 static struct xprt_rdma_send *xprt_rdma_send_take(struct xprt_rdma *xr,
 						  bool *ahead)
@@ -415,7 +366,7 @@ static struct xprt_rdma_send *xprt_rdma_send_take(struct xprt_rdma *xr,
 int xprt_rdma_send_get_gfp(struct xprt_rdma *xr, struct xprt_rdma_send **sendp,
 			   gfp_t gfp)
 {
-	struct xprt_rdma_send *send;
+	struct xprt_rdma_send *send, *next;
 	bool ahead;
 
 	send = xprt_rdma_send_take(xr, &ahead);
@@ -433,8 +384,17 @@ int xprt_rdma_send_get_gfp(struct xprt_rdma *xr, struct xprt_rdma_send **sendp,
 		xprt_rdma_send_put(send);
 		goto out_none;
 	}
-	if (unlikely(!ahead))
-		xprt_rdma_send_look_ahead(xr, gfp);
+	if (unlikely(!ahead)) {
+		/* Make the next Send ready before it is needed. If that fails, this Send will be
+		 * signaled, and can be used again when it has completed (I33).
+		 */
+		next = xprt_rdma_send_take(xr, &ahead);
+		if (next) {
+			if (!xprt_rdma_send_is_ready(next))
+				xprt_rdma_send_prepare(next, gfp);
+			xprt_rdma_send_put(next);
+		}
+	}
 	*sendp = send;
 	return 0;
 
@@ -519,18 +479,6 @@ void xprt_rdma_send_put(struct xprt_rdma_send *send)
 	spin_unlock(&xr->xr_send_lock);
 }
 
-/* Gives back a Send for which xprt_rdma_send_grow() found no memory. The Send goes to the end of
- * the free list, so that the next group tries other Sends first.
- */
-static void xprt_rdma_send_put_last(struct xprt_rdma_send *send)
-{
-	struct xprt_rdma *xr = xprt_rdma_send_xr(send);
-
-	spin_lock(&xr->xr_send_lock);
-	list_add_tail(&send->sn_send.sd_list, &xr->xr_send_free);
-	spin_unlock(&xr->xr_send_lock);
-}
-
 /**
  * xprt_rdma_send_fits - report whether a Call that is a group (rtx.h) can be posted at once
  * @xr: transport, send lock held
@@ -603,7 +551,11 @@ int xprt_rdma_send_get_more(struct xprt_rdma_send *first,
 			return rc;
 		rc = xprt_rdma_send_grow(send, plan);
 		if (rc) {
-			xprt_rdma_send_put_last(send);
+			/* The next group tries other Sends first. */
+			spin_lock(&xr->xr_send_lock);
+			list_add_tail(&send->sn_send.sd_list,
+				      &xr->xr_send_free);
+			spin_unlock(&xr->xr_send_lock);
 			return rc;
 		}
 		send->sn_send.sd_slots = 1;
@@ -652,19 +604,22 @@ int xprt_rdma_send_post(struct xprt_rdma_send *send, u32 len,
 {
 	struct xprt_rdma *xr = xprt_rdma_send_xr(send);
 	struct ib_send_wr *first = &send->sn_send.sd_wr;
-	u32 regs = 0;
+	struct rpcrdma_sq *sq = &xr->xr_conn.cn_sq;
+	u32 regs = 0, slots, leave = 0;
 	int rc;
 
-	if (req)
+	if (req) {
 		first = xprt_rdma_frwr_chain(req, first, &regs);
+		leave = xr->xr_answers;
+	}
 	send->sn_send.sd_slots = 1 + regs;
-	if (unlikely(regs && !xprt_rdma_send_can_fit(send)))
+	slots = xprt_rdma_send_slots(send);
+	if (unlikely(regs && slots + leave > sq->sq_size))
 		return -EMSGSIZE;
 	rpcrdma_send_prepare(&send->sn_send, len);
-	xprt_rdma_send_look_for_slots(xr, xprt_rdma_send_slots(send) +
-					  xr->xr_answers);
+	xprt_rdma_send_look_for_slots(xr, slots + xr->xr_answers);
 
-	if (unlikely(!xprt_rdma_send_has_room(send, req))) {
+	if (unlikely(!rpcrdma_take(&sq->sq_free, slots, leave))) {
 		trace_xprt_rdma_no_sends(xr, xprt_rdma_send_free_slots(xr));
 		xr->xr_stats.cs_empty_sends++;
 		return -ENOBUFS;

@@ -110,7 +110,7 @@ struct xprt_rdma_req;
  * @mr_pages: the mapped pages, a table of cz_mr_pages entries
  * @mr_nents: number of entries of @mr_pages in use; 0 if nothing is DMA-mapped
  * @mr_held: the first entry of @mr_pages to whose page the region has a reference, see
- *	xprt_rdma_frwr_hold()
+ *	xprt_rdma_frwr_register()
  * @mr_nheld: number of entries to whose pages it has references
  * @mr_dir: DMA direction of the mapping
  * @mr_foreign: another module has mapped the pages (client/foreign.c); set by the task that maps
@@ -385,7 +385,7 @@ struct xprt_rdma_paths {
  * @xr_device: name of the device of the present or latest connection
  * @xr_send_lock: protects the lists of Sends, and is held over posting a Send
  * @xr_send_free: Sends not in use. Those that are ready (xprt_rdma_send_is_ready()) come
- *	first, except after xprt_rdma_send_put_last()
+ *	first, except after xprt_rdma_send_get_more()
  * @xr_send_busy: posted Sends, in posting order
  * @xr_waitq: wait queue of tasks that end given-up RPCs, until rr_holds of these RPCs is 0; and of
  *	xprt_rdma_credit_drain(), until no RPC has a credit
@@ -733,7 +733,6 @@ int xprt_rdma_pages_alloc(struct xprt_rdma_send *send);
 int xprt_rdma_pages_map(struct xprt_rdma_send *send, const struct xdr_buf *snd,
 			u32 pos, u32 len);
 void xprt_rdma_pages_unmap(struct xprt_rdma_send *send);
-
 
 /* Counts an RPC that fails because of its foreign pages. Returns the error with which it ends. */
 static inline int xprt_rdma_foreign_error(void)
