@@ -262,7 +262,6 @@ static void xprt_rdma_bc_refuse(struct xprt_rdma *xr,
 		.er_code = RPCRDMA2_ERR_SYSTEM,
 	};
 
-	rpcrdma_count(client_bad_messages);
 	trace_xprt_rdma_bc_refuse(hdr, 0);
 	xprt_rdma_reply_refuse(xr, hdr, &too_large);
 }

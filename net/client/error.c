@@ -28,10 +28,9 @@ void xprt_rdma_reply_refuse(struct xprt_rdma *xr,
 	struct xprt_rdma_send *send;
 	int len;
 
-	if (rpcrdma_vers_has_codes(xr->xr_vers)) {
-		rpcrdma_count(client_bad_messages);
+	rpcrdma_count(client_bad_messages);
+	if (rpcrdma_vers_has_codes(xr->xr_vers))
 		trace_xprt_rdma_refuse(hdr, error->er_code);
-	}
 	if (xprt_rdma_send_get(xr, &send))
 		return;
 	len = rpcrdma_encode_error(xr->xr_vers, send->sn_send.sd_buf.bf_data,

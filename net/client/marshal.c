@@ -245,9 +245,9 @@ static int xprt_rdma_marshal_map_reply(struct xprt_rdma *xr,
  * @req: the Call, after xprt_rdma_marshal_plan()
  *
  * Context: process; may sleep.
- * Return: 0, and the chunks of the Call (rr_read, rr_write) are valid; %-ENOBUFS if no region, DMA
- *	mapping is available; %-EMSGSIZE if a chunk takes too many
- *	regions; or %-EIO if something else has failed. After an error the caller calls
+ * Return: 0, and the chunks of the Call (rr_read, rr_write) are valid; %-ENOBUFS if no region or
+ *	DMA mapping is available; %-EMSGSIZE if a chunk takes too many regions; or %-EIO if
+ *	something else has failed. After an error the caller calls
  *	xprt_rdma_frwr_unmap_unposted().
  */
 int xprt_rdma_marshal_register(struct xprt_rdma *xr, struct xprt_rdma_req *req)

@@ -1057,5 +1057,18 @@ def callback_sizes(s):
         s.umount()
 
 
+# Covers: V2-BC-08
+@case("callbacks", "a callback that fits a Receive, but not the memory for a callback", "xprt_rdma_bc_refuse",
+      mount=False)
+def callback_too_long(s):
+    put(INLINE, 16384)
+    s.mount(V41)
+    called_back(s, 0xd10, 1, 5000)
+    want(s.errors(0xd10) == [words(SYSTEM)], f"{s.errors(0xd10)}")
+    s.counts("client_bad_messages", 1)
+    s.works()
+    s.kept()
+
+
 if __name__ == "__main__":
     main(Server2 if sys.argv[1] in ("nego", "spoken") else AsLarge)
