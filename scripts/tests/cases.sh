@@ -531,14 +531,15 @@ ice_down() {
 	rm -f /tmp/ice.img
 }
 
-# threads_stuck <number>: do exactly this many nfsd threads wait uninterruptibly, that is, for the storage?
-threads_stuck() {
-	local pid count=0
-	for pid in $(pgrep -x nfsd); do
-		! grep -q '^State:.D' "/proc/$pid/status" || count=$((count + 1))
-	done
-	[ "$count" = "$1" ]
+# threads_waiting: print how many nfsd threads wait uninterruptibly, that is, for the storage
+threads_waiting() {
+	local pid files=()
+	for pid in $(pgrep -x nfsd); do files+=("/proc/$pid/status"); done
+	{ grep -ls "^State:.D" /dev/null "${files[@]}" || true; } | wc -l
 }
+
+# threads_stuck <number>: do exactly this many nfsd threads wait uninterruptibly?
+threads_stuck() { [ "$(threads_waiting)" = "$1" ]; }
 
 # all_wait <process>...: does each process wait uninterruptibly, for instance for a reply?
 all_wait() {

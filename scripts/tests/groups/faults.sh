@@ -441,12 +441,6 @@ case_starved-at-once() {
 	on_server ice_down
 }
 
-# writes_stuck: print how many WRITEs wait for the server's file system
-writes_stuck() {
-	local n
-	for ((n = 0; n < 16; n++)); do ! threads_stuck $n || echo $n; done
-}
-
 # WRITEs use all regions, and wait for the server. Another WRITE needs a region, and is sent when there
 # is memory again, although none of the others has ended.
 case_starved-beside() {
@@ -464,10 +458,10 @@ case_starved-beside() {
 	pid=$!
 	until_true 30 eval '[ $(allocations_failed) -ge 1 ]' || die "the WRITEs need no more regions"
 	sleep 1
-	before=$(writes_stuck)
+	before=$(threads_waiting)
 	[ "$before" -ge 1 ] && [ "$before" -lt 8 ] || die "$before WRITEs were sent"
 	starve_end 1
-	until_true 5 eval '[ "$(writes_stuck)" = 8 ]' || die "there is memory, but only $(writes_stuck) WRITEs were sent"
+	until_true 5 eval '[ "$(threads_waiting)" = 8 ]' || die "there is memory, but only $(threads_waiting) WRITEs were sent"
 	thaw
 	ends 30 $pid || die "a WRITE fails"
 	umount $MNT
