@@ -3,7 +3,7 @@
  * Unit tests of rpcrdma_plan_write_max(), which computes the limit: the size up to which the item
  * of a Call (its DDP-eligible data) goes by Sends, and not by RDMA Read. The expected limits follow
  * from the figures in rtx.rst 6, from T-40 in decisions.rst, and from the number of transmissions
- * (Sends of one message) that core/layout.c counts.
+ * (Sends of one message) that core/group.c counts.
  */
 
 #include <linux/limits.h>
