@@ -610,6 +610,18 @@ static const struct rpcrdma_rtx_items_case rpcrdma_rtx_items_cases[] = {
 		.item = { 16, 3 },
 		.nreads = 1, .reads = { { 24, 4 } },
 	}, {
+		.desc = "a Read chunk inside the roundup of an item",
+		.stream = 80, .item = { 40, 5 },
+		.nreads = 1, .reads = { { 44, 4 } },
+	}, {
+		.desc = "a Read chunk behind the roundup of an item",
+		.good = true, .stream = 40, .item = { 40, 5 },
+		.nreads = 1, .reads = { { 48, 4 } },
+	}, {
+		.desc = "a Read chunk past such a roundup and the end",
+		.stream = 40, .item = { 40, 5 },
+		.nreads = 1, .reads = { { 52, 4 } },
+	}, {
 		.desc = "a Read chunk behind a length of 32 bits",
 		.stream = 80, .item = { 40, U32_MAX },
 		.nreads = 1, .reads = { { 44, 4 } },
