@@ -83,8 +83,7 @@ static void xprt_rdma_frwr_wc_fenced(struct ib_cq *cq, struct ib_wc *wc)
 	struct xprt_rdma_mr *mr, *next;
 	u32 n = 0;
 
-	if (rpcrdma_fails(client_lose_fence) ||
-	    !(atomic_read(&req->rr_holds) & XPRT_RDMA_HOLD_FENCE))
+	if (!(atomic_read(&req->rr_holds) & XPRT_RDMA_HOLD_FENCE))
 		return;
 	if (unlikely(wc->status != IB_WC_SUCCESS)) {
 		mr = list_first_entry(&req->rr_mrs, struct xprt_rdma_mr,
@@ -101,6 +100,11 @@ static void xprt_rdma_frwr_wc_fenced(struct ib_cq *cq, struct ib_wc *wc)
 	}
 	atomic_add(n, &xr->xr_conn.cn_sq.sq_free);
 	xprt_rdma_reply_release(xr, req, XPRT_RDMA_HOLD_FENCE);
+}
+
+/* Stands in for a completion that the device has lost (client_lose_fence, see fail.h) */
+static void xprt_rdma_frwr_wc_lost(struct ib_cq *cq, struct ib_wc *wc)
+{
 }
 
 /**
@@ -122,7 +126,9 @@ void xprt_rdma_frwr_local_inv(struct xprt_rdma *xr, struct xprt_rdma_req *req)
 	struct xprt_rdma_mr *mr;
 	u32 n = 0;
 
-	req->rr_inv_cqe.done = xprt_rdma_frwr_wc_fenced;
+	req->rr_inv_cqe.done = rpcrdma_fails(client_lose_fence) ?
+			       xprt_rdma_frwr_wc_lost :
+			       xprt_rdma_frwr_wc_fenced;
 	spin_lock(&xr->xr_mr_lock);
 	list_for_each_entry(mr, &req->rr_mrs, mr_list) {
 		memset(&mr->mr_inv, 0, sizeof(mr->mr_inv));
