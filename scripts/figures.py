@@ -27,12 +27,12 @@ MOST_LINES, MOST_PARAMETERS, MOST_COLUMNS = 80, 6, 100
 
 # For each figure: the bound, and the goal
 BOUNDS = {
-    "code lines": (17825, 16500),
+    "code lines": (17820, 16500),
     ".c files": (78, 62),
     "invariants": (31, 24),
     "locks": (18, 14),
     "settings": (28, 28),
-    "counters": (91, 80),
+    "counters": (88, 80),
     "private words": (25, 25),
     "function: median": (14, 14),
     "function: 90 %": (32, 32),

@@ -33,10 +33,8 @@
 	X(client_replies_write_chunk)	\
 	X(client_replies_long)		\
 	X(client_replies_group)		\
-	X(client_group_recvs)		\
 	X(client_group_replies)		\
 	X(client_sends_signaled)	\
-	X(client_mrs_allocated)		\
 	X(client_mrs_registered)	\
 	X(client_mrs_remote_inv)	\
 	X(client_mrs_local_inv)		\
@@ -65,7 +63,6 @@
 	X(server_calls_read_chunk)	\
 	X(server_calls_long)		\
 	X(server_calls_placed)		\
-	X(server_replies_inline)	\
 	X(server_replies_write_chunk)	\
 	X(server_replies_long)		\
 	X(server_sends)			\

@@ -156,7 +156,6 @@ static struct xprt_rdma_mr *xprt_rdma_frwr_mr_create(struct xprt_rdma *xr,
 		goto out_destroy;
 	}
 	mr->mr_ib = ib_mr;
-	rpcrdma_count(client_mrs_allocated);
 	xr->xr_stats.cs_allocated++;
 	return mr;
 

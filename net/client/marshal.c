@@ -217,7 +217,6 @@ static int xprt_rdma_marshal_map_reply(struct xprt_rdma *xr,
 		return 0;
 	case RPCRDMA_REPLY_GROUP:
 		rpcrdma_count(client_replies_group);
-		rpcrdma_count_add(client_group_recvs, req->rr_plan.pl_replies);
 		return 0;
 	case RPCRDMA_REPLY_WRITE:
 		rpcrdma_count(client_replies_write_chunk);

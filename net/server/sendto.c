@@ -99,8 +99,6 @@ static void svc_rdma_reply_count(const struct svc_rdma_call *call,
 		rpcrdma_count(server_replies_long);
 	else if (call->sc_npayloads)
 		rpcrdma_count(server_replies_write_chunk);
-	else
-		rpcrdma_count(server_replies_inline);
 }
 
 /* Choose the form of the Reply to a Call that came as a group (RTX-66, RTX-67). If the Reply is a

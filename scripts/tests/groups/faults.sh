@@ -366,7 +366,7 @@ goes_on() {
 	can_starve
 	nfs_mount 3 noacl
 	# So far the connection has only the regions that were allocated when it was made.
-	made=$(counter client_mrs_allocated)
+	made=$(xprt_field 24)
 	starve 100 "$1"
 	load_start --jobs 6
 	for i in 1 2 3; do
@@ -377,7 +377,7 @@ goes_on() {
 		recovers 30 "break $i and without memory, to a WRITE" direct_io /dev/zero $MNT/goes-on oflag
 	done
 	break_off
-	echo "$(($(counter client_mrs_allocated) - made)) regions were made with 3 connections"
+	echo "$(($(xprt_field 24) - made)) regions were made with 3 connections"
 	starve_end 1
 	load_moves 30 "there is memory again"
 	load_end

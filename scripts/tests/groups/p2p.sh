@@ -135,9 +135,9 @@ regions() {
 	local before after
 	p2p moved "$MNT" $EXPORT 131072@0:0-32
 	p2p again "$MNT" $EXPORT 5 131072@0:0-31
-	before=$(counter client_mrs_allocated)
+	before=$(xprt_field 24)
 	unsent 60 60 p2p again "$MNT" $EXPORT 60 131072@0:0-31
-	after=$(counter client_mrs_allocated)
+	after=$(xprt_field 24)
 	[ "$after" = "$before" ] || die "$((after - before)) regions were allocated meanwhile"
 	counted client_mrs_registered 16 16 p2p moved "$MNT" $EXPORT 131072@0:0-32
 	p2p_done

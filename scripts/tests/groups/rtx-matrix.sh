@@ -93,7 +93,7 @@ case_rtx-words-64() { lists_with 64; }
 # or received
 nothing_of_it() {
 	MOUNT_OPTS=rsize=16384 counted client_calls_group 0 0 counted client_replies_group 0 0 counted client_group_sends 0 0 \
-		counted client_group_recvs 0 0 counted groups_received 0 0 counted server_calls_placed 0 0 \
+		counted groups_received 0 0 counted server_calls_placed 0 0 \
 		counted groups_broken 0 0 counted client_connects 1 1 \
 		counted client_error_replies 0 0 counted client_bad_replies 0 0 with_mount "$1" listed
 }

@@ -77,7 +77,7 @@ case_regions() {
 	local allocated registered gone
 	[ "$MODULE" = ours ] || skip "the in-tree module does not count these"
 	nfs_mount 3
-	allocated=$(counter client_mrs_allocated)
+	allocated=$(xprt_field 24)
 	registered=$(counter client_mrs_registered)
 	gone=$(($(counter client_mrs_remote_inv) + $(counter client_mrs_local_inv)))
 	checked small direct
@@ -86,7 +86,7 @@ case_regions() {
 	on_server rm $EXPORT/stale
 	! dd bs=8190 count=1 iflag=direct <&5 >/dev/null 2>&1 || die "a file that is gone could be read"
 	exec 5<&-
-	allocated=$(($(counter client_mrs_allocated) - allocated))
+	allocated=$(($(xprt_field 24) - allocated))
 	registered=$(($(counter client_mrs_registered) - registered))
 	gone=$(($(counter client_mrs_remote_inv) + $(counter client_mrs_local_inv) - gone))
 	echo "$registered registrations, $gone invalidations, $allocated regions made"
