@@ -180,15 +180,6 @@ static void rpcrdma_credit_two_directions(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_window_room(&backward, 0), 16);
 }
 
-/* Covers: V1-CRD-04 BC-03 */
-static void rpcrdma_credit_advertises_at_least_one(struct kunit *test)
-{
-	KUNIT_EXPECT_EQ(test, rpcrdma_credit_advertise(0), 1);
-	KUNIT_EXPECT_EQ(test, rpcrdma_credit_advertise(1), 1);
-	KUNIT_EXPECT_EQ(test, rpcrdma_credit_advertise(128), 128);
-	KUNIT_EXPECT_EQ(test, rpcrdma_credit_advertise(U32_MAX), U32_MAX);
-}
-
 struct rpcrdma_credit_more_case {
 	const char	*desc;
 	u32		grant;
@@ -291,7 +282,6 @@ static struct kunit_case rpcrdma_credit_kunit_cases[] = {
 	KUNIT_CASE(rpcrdma_credit_room),
 	KUNIT_CASE(rpcrdma_credit_given_up),
 	KUNIT_CASE(rpcrdma_credit_two_directions),
-	KUNIT_CASE(rpcrdma_credit_advertises_at_least_one),
 	KUNIT_CASE_PARAM(rpcrdma_credit_more, rpcrdma_credit_more_gen_params),
 	KUNIT_CASE(rpcrdma_credit_more_returns),
 	{}

@@ -55,6 +55,18 @@ static void rpcrdma_wire_peek_needs_sixteen_bytes(struct kunit *test)
 	}
 }
 
+/* Covers: G-39 */
+static void rpcrdma_wire_sets_the_credit_value(struct kunit *test)
+{
+	static const u8 changed[] = { 1, 2, 3, 4, 0, 0, 0, 1, 0, 0, 1, 2, 5 };
+	u8 msg[] = { 1, 2, 3, 4, 0, 0, 0, 1, 0, 0, 0, 9, 5 };
+
+	KUNIT_EXPECT_FALSE(test, rpcrdma_wire_set_credit(msg, 9));
+	KUNIT_EXPECT_TRUE(test, rpcrdma_wire_set_credit(msg, 258));
+	KUNIT_EXPECT_MEMEQ(test, msg, changed, sizeof(msg));
+	KUNIT_EXPECT_FALSE(test, rpcrdma_wire_set_credit(msg, 258));
+}
+
 /* Covers: V1-HDR-10 V1-HDR-11 V1-HDR-12 V1-HDR-13 V1-HDR-14 V1-HDR-15 */
 static void rpcrdma_wire_all_presence_combinations(struct kunit *test)
 {
@@ -548,6 +560,7 @@ static void rpcrdma_wire_any_alignment(struct kunit *test)
 
 static struct kunit_case rpcrdma_wire_cases[] = {
 	KUNIT_CASE(rpcrdma_wire_peek_needs_sixteen_bytes),
+	KUNIT_CASE(rpcrdma_wire_sets_the_credit_value),
 	KUNIT_CASE(rpcrdma_wire_all_presence_combinations),
 	KUNIT_CASE(rpcrdma_wire_presence_is_zero_or_one),
 	KUNIT_CASE(rpcrdma_wire_truncated_lists),

@@ -212,8 +212,8 @@ static void svc_rdma_read_check_place(struct kunit *test,
 	KUNIT_EXPECT_PTR_EQ(test, arg->pages[npages], ZERO_PAGE(0));
 }
 
-/* Put pages with old contents into the stock (server/stock.c). A Call that is copied to pages takes
- * them from the stock first.
+/* Put pages with old contents into the stock (server/reclaim.c). A Call that is copied to pages
+ * takes them from the stock first.
  */
 static void svc_rdma_read_soil(struct kunit *test)
 {
@@ -233,7 +233,7 @@ static void svc_rdma_read_soil(struct kunit *test)
 }
 
 /* Upper layers may read to the end of the last page. So the bytes behind the Call must be zero, and
- * not what the page contained before (server/stock.c).
+ * not what the page contained before (server/reclaim.c).
  */
 static void svc_rdma_read_check_copy(struct kunit *test,
 				     const struct svc_rdma_call *call)

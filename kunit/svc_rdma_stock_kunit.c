@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of the stock of pages for RDMA Reads (server/stock.c). Each CPU has a stock of its
+ * Unit tests of the stock of pages for RDMA Reads (server/reclaim.c). Each CPU has a stock of its
  * own, so a test does not move to another CPU. The stocks are those that the server uses, too, so
  * each test begins and ends by emptying them.
  */

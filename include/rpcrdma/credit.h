@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Credits: how many to advertise, how many the peer has granted, and how many of these are in use.
+ * Credits: how many the peer has granted, and how many of these are in use.
  * Each direction has a window of its own (rfc5666bis 8.2.1).
  */
 #ifndef RPCRDMA_CREDIT_H
@@ -37,6 +37,5 @@ bool rpcrdma_window_take_more(struct rpcrdma_window *win, u32 in_flight,
 			      u32 more);
 bool rpcrdma_window_give_more(struct rpcrdma_window *win, u32 more);
 u32 rpcrdma_window_room(const struct rpcrdma_window *win, u32 in_flight);
-u32 rpcrdma_credit_advertise(u32 receives);
 
 #endif /* RPCRDMA_CREDIT_H */

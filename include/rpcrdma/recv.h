@@ -112,6 +112,7 @@ struct rpcrdma_recv {
  * @rp_gate: posting is allowed; under @rp_lock
  * @rp_waiting: Receives that wait to be posted; emptied only under @rp_lock
  * @rp_nwaiting: number of Receives that wait to be posted
+ * @rp_arrived: number of Receives that were ever filled; only the completion handler writes it
  * @rp_nheld: number of Receives that were filled and have not been given back yet, whether the
  *	owner or verbs/gather.c holds them
  * @rp_excess: number of Receives that the pool still has to lose. While it is not 0, a Receive
@@ -141,6 +142,7 @@ struct rpcrdma_recv_pool {
 	bool			rp_gate;
 	struct llist_head	rp_waiting;
 	atomic_t		rp_nwaiting;
+	u32			rp_arrived;
 	atomic_t		rp_nheld;
 	u32			rp_excess;
 	struct llist_head	rp_spare;

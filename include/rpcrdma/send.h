@@ -11,6 +11,7 @@
 #include <rpcrdma/buf.h>
 #include <rpcrdma/cid.h>
 #include <rpcrdma/sq.h>
+#include <rpcrdma/wire.h>
 
 struct rpcrdma_conn;
 
@@ -77,6 +78,17 @@ static inline void rpcrdma_send_prepare(struct rpcrdma_send *send, u32 len)
 {
 	send->sd_wr.sg_list->length = len;
 	rpcrdma_buf_sync_for_device(&send->sd_buf, len);
+}
+
+/* Changes the credit value in the header of a message that was prepared. Returns false if the
+ * header had this value already.
+ */
+static inline bool rpcrdma_send_set_credit(struct rpcrdma_send *send, u32 credit)
+{
+	if (!rpcrdma_wire_set_credit(send->sd_buf.bf_data, credit))
+		return false;
+	rpcrdma_buf_sync_for_device(&send->sd_buf, RPCRDMA_FIXED_LEN);
+	return true;
 }
 
 /* Appends @more to the group (rtx.h) that begins with @first. @more must be idle and on no list. */

@@ -65,6 +65,14 @@ static inline bool rpcrdma_vers_spares_reply_chunk(u32 vers)
 	return vers == RPCRDMA_VERS_2;
 }
 
+/* Returns whether a client asks, in each Call, for as many credits as it could use, and not for the
+ * most that it could ever use (G-15).
+ */
+static inline bool rpcrdma_vers_asks_for_need(u32 vers)
+{
+	return vers == RPCRDMA_VERS_2;
+}
+
 /* Returns whether the message is a CONNPROP, which only announces properties (version-two
  * 5.3.4).
  */

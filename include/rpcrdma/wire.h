@@ -453,6 +453,7 @@ struct rpcrdma_seg_iter {
 
 /* wire/lists.c */
 bool rpcrdma_wire_peek_vers(const void *buf, u32 len, u32 *vers);
+bool rpcrdma_wire_set_credit(void *buf, u32 credit);
 enum rpcrdma_verdict rpcrdma_wire_decode_lists(const void *buf, u32 len,
 					       u32 *offset,
 					       struct rpcrdma_lists *lists);

@@ -167,6 +167,29 @@ static u32 xprt_rdma_credit_calls_locked(const struct xprt_rdma *xr)
 }
 
 /**
+ * xprt_rdma_credit_wanted - how many credits to ask for
+ * @xr: transport
+ *
+ * A server of version 1 may take the first number that it sees for all that the client will ever
+ * need.
+ *
+ * Context: any. The result may be out of date.
+ * Return: in version 2, the number of credits that could be used now: by Calls in flight, and by
+ *	those that wait to be sent; in version 1, the largest number.
+ */
+u32 xprt_rdma_credit_wanted(const struct xprt_rdma *xr)
+{
+	u32 most = xr->xr_window.wn_requested;
+
+	if (!rpcrdma_vers_asks_for_need(READ_ONCE(xr->xr_vers)))
+		return most;
+	/* The Call that is being sent is in cong and in the queue. */
+	return min_t(u64, most, (xr->xr_xprt.cong >> RPC_CWNDSHIFT) +
+				xr->xr_window.wn_more + xr->xr_window.wn_owed +
+				atomic_long_read(&xr->xr_xprt.xmit_queuelen) - 1);
+}
+
+/**
  * xprt_rdma_credit_see_extra - report the numbers of credits and Receives beyond the first that
  *	a Call may take if it is a group (rtx.h)
  * @xr: transport

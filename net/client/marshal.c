@@ -284,7 +284,7 @@ void xprt_rdma_marshal_call(const struct xprt_rdma *xr,
 
 	*call = (struct rpcrdma_call_out) {
 		.ko_xid		= be32_to_cpu(req->rr_slot.rq_xid),
-		.ko_credit	= xr->xr_window.wn_requested,
+		.ko_credit	= xprt_rdma_credit_wanted(xr),
 		.ko_proc	= RPCRDMA1_MSG,
 		.ko_read	= &req->rr_read.of_out,
 		.ko_write	= &req->rr_write.of_out,

@@ -318,7 +318,7 @@ void xprt_rdma_negotiate_hear(struct xprt_rdma *xr,
 	xprt_rdma_negotiate_limits(xr, recv_size, &hdr->hd_props);
 }
 
-static int xprt_rdma_negotiate_send(struct xprt_rdma *xr)
+static int xprt_rdma_negotiate_send(struct xprt_rdma *xr, u32 xid)
 {
 	struct xprt_rdma_send *send;
 	struct rpcrdma2_props props;
@@ -328,16 +328,12 @@ static int xprt_rdma_negotiate_send(struct xprt_rdma *xr)
 	props.vp_value[RPCRDMA2_PROP_RBSIZ] = xr->xr_v2_inline;
 	props.vp_value[RPCRDMA2_PROP_BRS] = RPCRDMA2_OUR_BRS;
 	props.vp_rtx = xr->xr_rtx;
-	if (xr->xr_rtx.xp_flags)
-		rpcrdma_gather_start(&xr->xr_conn, &xr->xr_rtx,
-				     RPCRDMA_PLAN_REPLIES);
 
 	rc = xprt_rdma_send_get(xr, &send);
 	if (rc)
 		return rc;
 	rc = rpcrdma2_encode_connprop(send->sn_send.sd_buf.bf_data,
-				      send->sn_send.sd_buf.bf_size,
-				      xr->xr_negotiate_xid,
+				      send->sn_send.sd_buf.bf_size, xid,
 				      xr->xr_window.wn_requested, false,
 				      &props);
 	if (rc > 0)
@@ -345,6 +341,28 @@ static int xprt_rdma_negotiate_send(struct xprt_rdma *xr)
 	if (rc && rc != -ENOTCONN)
 		xprt_rdma_send_put(send);
 	return rc;
+}
+
+/**
+ * xprt_rdma_negotiate_confirm - confirm that the client knows a grant
+ * @xr: transport; its version is settled
+ * @hdr: valid header of a CONNPROP with F_RESPONSE set that answers nothing
+ *
+ * A server sends such a message to a client that sends nothing, when it takes credits back. The
+ * client answers with a CONNPROP of the same XID. This answer also uses up a Receive of the server,
+ * which cannot be freed otherwise (G-39). If it cannot be sent, the server tries again later. The
+ * client answers each XID once: a server may answer every CONNPROP, and the two would never stop.
+ *
+ * Context: completion queue's workqueue; may sleep.
+ */
+void xprt_rdma_negotiate_confirm(struct xprt_rdma *xr,
+				 const struct rpcrdma_hdr *hdr)
+{
+	xprt_rdma_credit_grant(xr, hdr->hd_credit, false);
+	if (hdr->hd_xid == xr->xr_negotiate_xid)
+		return;
+	xr->xr_negotiate_xid = hdr->hd_xid;
+	xprt_rdma_negotiate_send(xr, hdr->hd_xid);
 }
 
 /**
@@ -368,7 +386,10 @@ int xprt_rdma_negotiate(struct xprt_rdma *xr)
 	xr->xr_negotiate_at = ktime_get();
 	/* Pairs with smp_load_acquire() in xprt_rdma_negotiate_receive() */
 	smp_store_release(&xr->xr_negotiate_asked, true);
-	rc = xprt_rdma_negotiate_send(xr);
+	if (xr->xr_rtx.xp_flags)
+		rpcrdma_gather_start(&xr->xr_conn, &xr->xr_rtx,
+				     RPCRDMA_PLAN_REPLIES);
+	rc = xprt_rdma_negotiate_send(xr, xr->xr_negotiate_xid);
 	if (!rc)
 		rc = rpcrdma_conn_wait(&xr->xr_conn, timeout, -ETIMEDOUT);
 	/* If the connection was lost after an answer in version 2, the version was

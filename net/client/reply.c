@@ -253,10 +253,12 @@ static bool xprt_rdma_reply_sort_v2(struct xprt_rdma *xr,
 	if (hdr->hd_proc != RPCRDMA2_CONNPROP)
 		return false;
 	/* The version is settled, so our CONNPROP has been answered. A CONNPROP with
-	 * F_RESPONSE that comes now answers nothing, and its XID belongs to no RPC (G-17).
+	 * F_RESPONSE that comes now has only a grant (G-17).
 	 */
 	if (verdict == RPCRDMA_BACKWARD_CALL)
 		xprt_rdma_negotiate_hear(xr, hdr);
+	else if (verdict == RPCRDMA_OK)
+		xprt_rdma_negotiate_confirm(xr, hdr);
 	else
 		rpcrdma_count(client_unknown_xids);
 	trace_xprt_rdma_connprop(hdr, verdict);

@@ -402,7 +402,7 @@ struct xprt_rdma_paths {
  *	before sunrpc uses the connection, and does not change after that.
  * @xr_v2_inline: size in bytes of the largest inline message in version 2, as we announce it
  *	on this connection
- * @xr_negotiate_xid: XID of our CONNPROP (the message of version 2 that announces properties)
+ * @xr_negotiate_xid: XID of our last CONNPROP (the message of version 2 that announces properties)
  * @xr_negotiate_at: time when our CONNPROP was sent
  * @xr_negotiate_asked: our CONNPROP has been sent or is about to be sent
  * @xr_props_heard: the server has announced its properties
@@ -615,6 +615,8 @@ u32 xprt_rdma_negotiate_recv_size(const struct xprt_rdma *xr);
 int xprt_rdma_negotiate(struct xprt_rdma *xr);
 void xprt_rdma_negotiate_receive(struct xprt_rdma *xr,
 				 struct rpcrdma_msg_in *msg);
+void xprt_rdma_negotiate_confirm(struct xprt_rdma *xr,
+				 const struct rpcrdma_hdr *hdr);
 void xprt_rdma_negotiate_hear(struct xprt_rdma *xr,
 			      const struct rpcrdma_hdr *hdr);
 
@@ -641,6 +643,7 @@ void xprt_rdma_credit_exit(struct xprt_rdma *xr);
 void xprt_rdma_credit_release(struct rpc_task *task);
 bool xprt_rdma_credit_late_reply(struct xprt_rdma *xr, u32 xid);
 void xprt_rdma_credit_add_spare(struct xprt_rdma *xr, u32 recvs);
+u32 xprt_rdma_credit_wanted(const struct xprt_rdma *xr);
 void xprt_rdma_credit_see_extra(struct xprt_rdma *xr,
 				struct xprt_rdma_extra *most);
 bool xprt_rdma_credit_take_extra(struct xprt_rdma *xr,

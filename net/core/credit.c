@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Credits: how many to advertise, and how many of the credits that a peer has granted are in use.
+ * Credits: how many of those that a peer has granted are in use.
  *
  * A credit stands for one Send of a Call, and for a Receive at the responder. Each Call in
  * flight uses one credit. A Call of several Sends also uses *further credits*, one for each Send
@@ -203,16 +203,3 @@ u32 rpcrdma_window_room(const struct rpcrdma_window *win, u32 in_flight)
 	return limit > used ? limit - used : 0;
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_window_room);
-
-/**
- * rpcrdma_credit_advertise - the value to put in rdma_credit
- * @receives: messages that this side can receive at once
- *
- * Context: any.
- * Return: credits, never 0 (RFC 8166 3.3.1; rfc5666bis 8.2.1).
- */
-u32 rpcrdma_credit_advertise(u32 receives)
-{
-	return max(receives, 1u);
-}
-EXPORT_SYMBOL_IF_KUNIT(rpcrdma_credit_advertise);

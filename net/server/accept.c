@@ -224,8 +224,7 @@ svc_rdma_conn_create(struct svc_rdma_listener *sl, struct rdma_cm_id *id,
 	svc_rdma_queue_init(&sx->sx_queue);
 	svc_rdma_send_pool_init(&sx->sx_sends);
 	svc_rdma_posted_init(&sx->sx_posted);
-	svc_rdma_budget_init_xprt(&sx->sx_holdings);
-	INIT_LIST_HEAD(&sx->sx_trim);
+	INIT_LIST_HEAD(&sx->sx_reclaim);
 	spin_lock_init(&sx->sx_backward.bw_lock);
 	INIT_LIST_HEAD(&sx->sx_backward.bw_clients);
 	INIT_LIST_HEAD(&sx->sx_backward.bw_sent);
@@ -404,6 +403,6 @@ struct svc_xprt *svc_rdma_accept(struct svc_xprt *xprt)
 	}
 	rpcrdma_count(server_accepts);
 	svc_rdma_debugfs_create(sx);
-	svc_rdma_trim_join(sx);
+	svc_rdma_reclaim_join(sx);
 	return &sx->sx_xprt;
 }

@@ -1,72 +1,76 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The memory of the Receives and Sends of all connections on the server side, and the budget that
- * limits this memory (the parameter server_memory). Receives and Sends get at most three quarters
- * of the budget, apart from memory that is never refused (net/core/budget.c). The module has one
- * budget, because the servers of all network namespaces share the memory of the machine. This file
- * keeps the accounts. It never looks at a message. net/core/budget.c computes how much memory a
- * connection may have. server/credit.c borrows memory, and gives it back.
+ * The memory that clients make the server pin, and the budget that limits it (the parameter
+ * server_memory). The module has one budget, because the servers of all network namespaces share
+ * the memory of the machine. This file keeps the accounts. It never looks at a message.
  *
  * Operation
  *
  * The account of a connection contains the buffers of its Receives and Sends for as long as they
- * exist. Before a connection gets more credits, it has to borrow memory for their Receives and for
- * one Send for each credit, and may get less than it asks for. But the budget never refuses a Send
- * when it is needed, because a Call that has been executed must be answered. A connection may have
- * more Sends than credits, because a Send whose completion has not been handled yet cannot be used
- * again. The account follows the memory of the Sends in steps of %SVC_RDMA_BUDGET_STEP bytes, so
- * most RPCs do not change the account.
+ * exist, and the pages that its Calls are pulled into (read by RDMA) or copied to, until these
+ * Calls are freed. include/rpcrdma/budget.h has the rule that says how much more a client may hold.
+ * All connections from one address, in one network namespace, belong to one client, which gets no
+ * more memory by opening more of them.
  *
- * Pages that RDMA Reads fill, or that a Call is copied to, are in no account. They are counted per
- * CPU, only to be shown in debugfs. server/queue.c limits the bytes that are read by RDMA for
- * each connection.
+ * Four kinds of memory are never refused, because somebody waits for them: the first Receives of a
+ * connection; a Send, because a Call that has been executed must be answered; the pages of a Call
+ * that is copied, because it fills Receives of this connection anyway; and the pages of a Call that
+ * is pulled while the connection holds none for another Call, so that every WRITE comes to its
+ * end. The last kind is set aside for each connection of a known client (bg_calls). A client that
+ * is not known (svc_rdma_is_known()) gets nothing else.
+ *
+ * A credit is paid for when it is granted: it costs a Receive and a Send. So the account counts one
+ * Send for each credit even if fewer exist. More may exist, because a Send whose completion has not
+ * been handled yet cannot be used again.
  */
-#include <linux/debugfs.h>
+#include <kunit/visibility.h>
+#include <linux/export.h>
 #include <linux/mm.h>
-#include <linux/percpu_counter.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/sunrpc/addr.h>
-#include <rpcrdma/debugfs.h>
 
 #include "svc_rdma.h"
 
-/* An account counts hg_send_least bytes for Sends; or, if they have more, a multiple of this */
-#define SVC_RDMA_BUDGET_STEP	32768L
 /* The default limit is the machine's memory divided by this number */
 #define SVC_RDMA_BUDGET_PART	8
 #define SVC_RDMA_BUDGET_SHIFT	20	/* server_memory is in units of 2^20 bytes */
 #define SVC_RDMA_BUDGET_MAX	524288u
 
-/* Protects svc_rdma_budget, and struct svc_rdma_holdings of all connections except hg_sends.
- * Innermost.
- */
-static DEFINE_SPINLOCK(svc_rdma_budget_lock);
-static struct rpcrdma_budget svc_rdma_budget =
-	RPCRDMA_BUDGET_INIT(svc_rdma_budget);
-
 /**
  * struct svc_rdma_client - the connections from one address
- * @cl_borrower: what these connections hold of the budget
+ * @cl_list: link in svc_rdma_clients
+ * @cl_conns: number of connections. The structure exists as long as there is one
+ * @cl_known: number of connections on which the client is known
+ * @cl_held: number of bytes that all of them hold
  * @cl_net: network namespace of the connections
  * @cl_addr: remote address, without the port
- *
- * It exists as long as a connection from this address in this namespace has an open account.
  */
 struct svc_rdma_client {
-	struct rpcrdma_borrower	cl_borrower;
+	struct list_head	cl_list;
+	u32			cl_conns;
+	u32			cl_known;
+	u64			cl_held;
 	const struct net	*cl_net;
 	struct sockaddr_storage	cl_addr;
 };
 
-/* Number of pages with data of Calls. Index: whether the client was known (svc_rdma_is_known()) */
-static struct percpu_counter svc_rdma_budget_pages[2];
-static struct dentry *svc_rdma_budget_debugfs;
+/* Protects the budget, the clients, and struct svc_rdma_account of all connections. Innermost. */
+static DEFINE_SPINLOCK(svc_rdma_budget_lock);
+struct rpcrdma_budget svc_rdma_budget;
+EXPORT_SYMBOL_IF_KUNIT(svc_rdma_budget);
+static LIST_HEAD(svc_rdma_clients);
+static u64 svc_rdma_budget_pages;	/* bytes of bg_held that are pages of Calls */
 
 /* Size of the budget in MiB; 0: the default, see SVC_RDMA_BUDGET_PART */
 static unsigned int svc_rdma_server_memory;
 
-static void svc_rdma_budget_resize(void)
+/**
+ * svc_rdma_budget_init - set the limit
+ *
+ * Context: process.
+ */
+void svc_rdma_budget_init(void)
 {
 	u64 limit = (u64)READ_ONCE(svc_rdma_server_memory) <<
 		    SVC_RDMA_BUDGET_SHIFT;
@@ -75,7 +79,7 @@ static void svc_rdma_budget_resize(void)
 		limit = (u64)totalram_pages() / SVC_RDMA_BUDGET_PART <<
 			PAGE_SHIFT;
 	spin_lock(&svc_rdma_budget_lock);
-	rpcrdma_budget_resize(&svc_rdma_budget, limit);
+	svc_rdma_budget.bg_limit = limit;
 	spin_unlock(&svc_rdma_budget_lock);
 }
 
@@ -85,7 +89,7 @@ static int svc_rdma_server_memory_set(const char *val,
 	int rc = param_set_uint_minmax(val, kp, 0, SVC_RDMA_BUDGET_MAX);
 
 	if (!rc)
-		svc_rdma_budget_resize();
+		svc_rdma_budget_init();
 	return rc;
 }
 
@@ -96,41 +100,53 @@ static const struct kernel_param_ops svc_rdma_server_memory_ops = {
 module_param_cb(server_memory, &svc_rdma_server_memory_ops,
 		&svc_rdma_server_memory, 0644);
 MODULE_PARM_DESC(server_memory,
-		 "Server: MiB for the Receives and Sends of all clients; 0: an eighth of the memory");
+		 "Server: MiB for Receives, Sends and pulled Calls of all clients; 0: an eighth of the memory");
 
 /* --- accounts --- */
 
-static void svc_rdma_budget_set_locked(struct svc_rdma_holdings *hold)
-{
-	lockdep_assert_held(&svc_rdma_budget_lock);
-	rpcrdma_account_set(&svc_rdma_budget, &hold->hg_account,
-			    hold->hg_recvs + hold->hg_send_counted);
-}
-
-/**
- * svc_rdma_budget_init_xprt - set up the holdings of a new connection
- * @hold: holdings
- *
- * Context: any.
+/* Takes an account out of the sums that contain it, so that it can be changed. Returns how many
+ * bytes its client may still take; if negative, how many it should give back.
  */
-void svc_rdma_budget_init_xprt(struct svc_rdma_holdings *hold)
+static s64 svc_rdma_account_open(struct svc_rdma_account *account)
+	__acquires(&svc_rdma_budget_lock)
 {
-	rpcrdma_account_init(&hold->hg_account);
-	hold->hg_recvs = 0;
-	atomic_long_set(&hold->hg_sends, 0);
-	hold->hg_send_least = 0;
-	hold->hg_send_counted = 0;
+	s64 room = 0;
+
+	spin_lock(&svc_rdma_budget_lock);
+	if (account->ac_known)
+		room = rpcrdma_budget_room(&svc_rdma_budget,
+					   account->ac_client->cl_held);
+	if (account->ac_known && !account->ac_pages)
+		svc_rdma_budget.bg_calls -= account->ac_call;
+	svc_rdma_budget_pages -= account->ac_pages;
+	return room;
 }
 
-/* Returns the client that has accounts of connections from @addr in @net; NULL if there is none. */
+/* Adds a changed account to the sums again. A connection that was never accepted has no account. */
+static void svc_rdma_account_close(struct svc_rdma_account *account)
+	__releases(&svc_rdma_budget_lock)
+{
+	u64 held = account->ac_recvs + account->ac_pages +
+		   max(account->ac_sends, account->ac_least);
+
+	if (account->ac_client) {
+		svc_rdma_budget.bg_held += held - account->ac_held;
+		account->ac_client->cl_held += held - account->ac_held;
+		WRITE_ONCE(account->ac_held, held);
+	}
+	svc_rdma_budget_pages += account->ac_pages;
+	if (account->ac_known && !account->ac_pages)
+		svc_rdma_budget.bg_calls += account->ac_call;
+	spin_unlock(&svc_rdma_budget_lock);
+}
+
 static struct svc_rdma_client *
-svc_rdma_budget_find_locked(const struct net *net, const struct sockaddr *addr)
+svc_rdma_client_find_locked(const struct net *net, const struct sockaddr *addr)
 {
 	struct svc_rdma_client *client;
 
 	lockdep_assert_held(&svc_rdma_budget_lock);
-	list_for_each_entry(client, &svc_rdma_budget.bg_borrowers,
-			    cl_borrower.bo_list)
+	list_for_each_entry(client, &svc_rdma_clients, cl_list)
 		if (client->cl_net == net &&
 		    rpc_cmp_addr((const struct sockaddr *)&client->cl_addr, addr))
 			return client;
@@ -140,8 +156,6 @@ svc_rdma_budget_find_locked(const struct net *net, const struct sockaddr *addr)
 /**
  * svc_rdma_budget_join - open the account of a connection
  * @sx: connection that is being accepted, without Receives and Sends
- *
- * Connections from the same address in the same network namespace count as those of one client.
  *
  * Context: process; sleeps.
  * Return: 0 or %-ENOMEM.
@@ -159,58 +173,68 @@ int svc_rdma_budget_join(struct svc_rdma_xprt *sx)
 	memcpy(&client->cl_addr, addr, sx->sx_xprt.xpt_remotelen);
 
 	spin_lock(&svc_rdma_budget_lock);
-	found = svc_rdma_budget_find_locked(client->cl_net, addr);
-	rpcrdma_account_open(&svc_rdma_budget, &sx->sx_holdings.hg_account,
-			     found ? &found->cl_borrower :
-				     &client->cl_borrower);
-	spin_unlock(&svc_rdma_budget_lock);
+	found = svc_rdma_client_find_locked(client->cl_net, addr);
 	if (found)
-		kfree(client);
+		swap(found, client);
+	else
+		list_add_tail(&client->cl_list, &svc_rdma_clients);
+	client->cl_conns++;
+	sx->sx_account.ac_client = client;
+	spin_unlock(&svc_rdma_budget_lock);
+	kfree(found);
 	return 0;
 }
+EXPORT_SYMBOL_IF_KUNIT(svc_rdma_budget_join);
 
 /**
  * svc_rdma_budget_leave - close the account of a connection
- * @sx: connection that has no Receives and no Sends any more; it may have no account
+ * @sx: connection that has no Receives, Sends and Calls any more; it may have no account
  *
  * Context: process.
  */
 void svc_rdma_budget_leave(struct svc_rdma_xprt *sx)
 {
-	struct rpcrdma_account *account = &sx->sx_holdings.hg_account;
-	struct rpcrdma_borrower *borrower;
-	bool last = false;
+	struct svc_rdma_account *account = &sx->sx_account;
+	struct svc_rdma_client *client = account->ac_client;
 
-	spin_lock(&svc_rdma_budget_lock);
-	borrower = account->ba_borrower;
-	if (borrower) {
-		rpcrdma_account_close(&svc_rdma_budget, account);
-		last = !borrower->bo_accounts;
-	}
-	spin_unlock(&svc_rdma_budget_lock);
-	if (last)
-		kfree(container_of(borrower, struct svc_rdma_client,
-				   cl_borrower));
+	if (!client)
+		return;
+	svc_rdma_account_open(account);
+	client->cl_held -= account->ac_held;
+	svc_rdma_budget.bg_held -= account->ac_held;
+	client->cl_known -= account->ac_known;
+	memset(account, 0, sizeof(*account));
+	if (--client->cl_conns)
+		client = NULL;
+	else
+		list_del(&client->cl_list);
+	svc_rdma_account_close(account);
+	kfree(client);
 }
+EXPORT_SYMBOL_IF_KUNIT(svc_rdma_budget_leave);
 
 /**
- * svc_rdma_budget_know - record that the client is known on a connection, so that it may borrow
- * @sx: accepted connection whose client is known; its account may have been closed already
+ * svc_rdma_budget_know - record that the client is known on a connection, so that it may take more
+ * @sx: accepted connection whose client is known
  *
  * Context: process.
  */
 void svc_rdma_budget_know(struct svc_rdma_xprt *sx)
 {
-	struct rpcrdma_account *account = &sx->sx_holdings.hg_account;
+	struct svc_rdma_account *account = &sx->sx_account;
 
-	spin_lock(&svc_rdma_budget_lock);
-	if (account->ba_borrower)
-		rpcrdma_account_know(&svc_rdma_budget, account);
-	spin_unlock(&svc_rdma_budget_lock);
+	svc_rdma_account_open(account);
+	if (!account->ac_known) {
+		account->ac_call = PAGE_ALIGN(sx->sx_max_mesg);
+		WRITE_ONCE(account->ac_known, true);
+		account->ac_client->cl_known++;
+	}
+	svc_rdma_account_close(account);
 }
+EXPORT_SYMBOL_IF_KUNIT(svc_rdma_budget_know);
 
 /**
- * svc_rdma_budget_borrow - borrow memory for further Receives
+ * svc_rdma_budget_borrow - take memory for further Receives
  * @sx: accepted connection
  * @bytes: number of bytes wanted for these Receives and, if they are for further credits, for as
  *	many Sends
@@ -222,94 +246,54 @@ void svc_rdma_budget_know(struct svc_rdma_xprt *sx)
  */
 u64 svc_rdma_budget_borrow(struct svc_rdma_xprt *sx, u64 bytes)
 {
-	struct svc_rdma_holdings *hold = &sx->sx_holdings;
+	struct svc_rdma_account *account = &sx->sx_account;
 
 	lockdep_assert_held(&sx->sx_grow);
-	spin_lock(&svc_rdma_budget_lock);
-	bytes = min(bytes, rpcrdma_account_room(&svc_rdma_budget,
-						&hold->hg_account));
-	hold->hg_recvs += bytes;
-	svc_rdma_budget_set_locked(hold);
-	spin_unlock(&svc_rdma_budget_lock);
+	bytes = clamp(svc_rdma_account_open(account), 0ll, (s64)bytes);
+	account->ac_recvs += bytes;
+	svc_rdma_account_close(account);
 	return bytes;
 }
+EXPORT_SYMBOL_IF_KUNIT(svc_rdma_budget_borrow);
 
 /**
  * svc_rdma_budget_excess - how much should a connection give back?
  * @sx: accepted connection
+ *
+ * If a client has several connections, each gives back a part.
  *
  * Context: process.
  * Return: number of bytes.
  */
 u64 svc_rdma_budget_excess(struct svc_rdma_xprt *sx)
 {
-	u64 excess;
+	struct svc_rdma_account *account = &sx->sx_account;
+	u64 excess = max(-svc_rdma_account_open(account), 0ll);
 
-	spin_lock(&svc_rdma_budget_lock);
-	excess = rpcrdma_account_excess(&svc_rdma_budget,
-					&sx->sx_holdings.hg_account);
-	spin_unlock(&svc_rdma_budget_lock);
+	if (excess)
+		excess = div_u64(excess, account->ac_client->cl_known);
+	svc_rdma_account_close(account);
 	return excess;
 }
-
-/* Returns the value that hg_send_counted should have: hg_send_least, or, if hg_sends is larger,
- * hg_sends rounded up to a multiple of SVC_RDMA_BUDGET_STEP.
- */
-static long svc_rdma_budget_send_count(const struct svc_rdma_holdings *hold)
-{
-	long sends = atomic_long_read(&hold->hg_sends);
-	long least = READ_ONCE(hold->hg_send_least);
-
-	return sends <= least ? least : roundup(sends, SVC_RDMA_BUDGET_STEP);
-}
-
-/* Give hg_send_counted the value that it should have. Another thread that allocates a Send
- * meanwhile adds to hg_sends and then looks at hg_send_counted, without the lock. Either that
- * thread sees the new value of hg_send_counted, or this function sees the new value of hg_sends.
- */
-static void svc_rdma_budget_recount_locked(struct svc_rdma_holdings *hold)
-{
-	lockdep_assert_held(&svc_rdma_budget_lock);
-	do {
-		WRITE_ONCE(hold->hg_send_counted,
-			   svc_rdma_budget_send_count(hold));
-		/* See svc_rdma_budget_sends() */
-		smp_mb();
-	} while (atomic_long_read(&hold->hg_sends) > hold->hg_send_counted);
-	svc_rdma_budget_set_locked(hold);
-}
+EXPORT_SYMBOL_IF_KUNIT(svc_rdma_budget_excess);
 
 /**
  * svc_rdma_budget_settle - count the Receives that a connection really has
- * @sx: connection with an account
+ * @sx: connection; it has no account if it was never accepted
  * @sends: number of bytes of the Sends that belong to its credits
  *
- * Context: process; the caller holds sx_grow, or is accepting the connection.
+ * Context: process; the caller holds sx_grow, or is accepting or closing the connection.
  */
 void svc_rdma_budget_settle(struct svc_rdma_xprt *sx, u32 sends)
 {
-	struct svc_rdma_holdings *hold = &sx->sx_holdings;
+	struct svc_rdma_account *account = &sx->sx_account;
 
-	spin_lock(&svc_rdma_budget_lock);
-	hold->hg_recvs = READ_ONCE(sx->sx_conn.cn_recvs.rp_bytes);
-	WRITE_ONCE(hold->hg_send_least, sends);
-	svc_rdma_budget_recount_locked(hold);
-	spin_unlock(&svc_rdma_budget_lock);
+	svc_rdma_account_open(account);
+	account->ac_recvs = READ_ONCE(sx->sx_conn.cn_recvs.rp_bytes);
+	account->ac_least = sends;
+	svc_rdma_account_close(account);
 }
-
-/* Must hg_send_counted be changed? It must if it is smaller than hg_sends, or exceeds the value
- * that svc_rdma_budget_send_count() returns by more than two steps. A smaller excess is allowed, so
- * that a connection that makes and frees a few Sends again and again does not change its account
- * each time.
- */
-static bool svc_rdma_budget_sends_off(const struct svc_rdma_holdings *hold)
-{
-	long counted = READ_ONCE(hold->hg_send_counted);
-
-	return atomic_long_read(&hold->hg_sends) > counted ||
-	       counted - svc_rdma_budget_send_count(hold) >
-	       2 * SVC_RDMA_BUDGET_STEP;
-}
+EXPORT_SYMBOL_IF_KUNIT(svc_rdma_budget_settle);
 
 /**
  * svc_rdma_budget_sends - count the buffers of Sends
@@ -320,134 +304,97 @@ static bool svc_rdma_budget_sends_off(const struct svc_rdma_holdings *hold)
  */
 void svc_rdma_budget_sends(struct svc_rdma_xprt *sx, long bytes)
 {
-	struct svc_rdma_holdings *hold = &sx->sx_holdings;
+	struct svc_rdma_account *account = &sx->sx_account;
 
-	atomic_long_add(bytes, &hold->hg_sends);
-	/* See svc_rdma_budget_recount_locked() */
-	smp_mb__after_atomic();
-	if (likely(!svc_rdma_budget_sends_off(hold)))
-		return;
-	spin_lock(&svc_rdma_budget_lock);
-	if (svc_rdma_budget_sends_off(hold))
-		svc_rdma_budget_recount_locked(hold);
-	spin_unlock(&svc_rdma_budget_lock);
+	svc_rdma_account_open(account);
+	account->ac_sends += bytes;
+	svc_rdma_account_close(account);
 }
 
+/* --- pages of Calls --- */
+
 /**
- * svc_rdma_budget_recount - correct how many bytes an account counts for Sends
- * @sx: connection with an account
+ * svc_rdma_budget_pull - take memory for the pages of a Call, if there is enough
+ * @call: Call that is to be pulled, without pages
+ * @take: if false, only look
  *
- * svc_rdma_budget_sends() does not correct hg_send_counted as long as it is at most two steps too
- * large. This function does.
+ * Context: process or completion workqueue.
+ * Return: false if the Call has to wait until the connection has freed another Call. Otherwise, if
+ *	@take is true, the pages are counted until svc_rdma_budget_give() is called.
+ */
+bool svc_rdma_budget_pull(struct svc_rdma_call *call, bool take)
+{
+	struct svc_rdma_account *account = &call->sc_sx->sx_account;
+	s64 bytes = PAGE_ALIGN(call->sc_stream_len);
+	bool may;
+
+	may = svc_rdma_account_open(account) >= bytes || !account->ac_pages;
+	if (may && take) {
+		account->ac_pages += bytes;
+		call->sc_counted = bytes;
+	}
+	svc_rdma_account_close(account);
+	return may;
+}
+EXPORT_SYMBOL_IF_KUNIT(svc_rdma_budget_pull);
+
+/**
+ * svc_rdma_budget_copy - take memory for the pages that a Call is copied to
+ * @call: Call whose pages are not counted
+ * @bytes: number of bytes in the pages
  *
  * Context: process.
  */
-void svc_rdma_budget_recount(struct svc_rdma_xprt *sx)
+void svc_rdma_budget_copy(struct svc_rdma_call *call, u32 bytes)
 {
-	struct svc_rdma_holdings *hold = &sx->sx_holdings;
+	struct svc_rdma_account *account = &call->sc_sx->sx_account;
 
-	if (READ_ONCE(hold->hg_send_counted) ==
-	    svc_rdma_budget_send_count(hold))
-		return;
-	spin_lock(&svc_rdma_budget_lock);
-	svc_rdma_budget_recount_locked(hold);
-	spin_unlock(&svc_rdma_budget_lock);
-}
-
-/* --- pages --- */
-
-/**
- * svc_rdma_budget_use - count the pages of a Call
- * @call: Call whose pages are not counted yet
- * @pages: number of pages
- *
- * Context: process or completion workqueue.
- */
-void svc_rdma_budget_use(struct svc_rdma_call *call, u32 pages)
-{
-	call->sc_budget_known = svc_rdma_is_known(call->sc_sx);
-	call->sc_budget = pages;
-	percpu_counter_add(&svc_rdma_budget_pages[call->sc_budget_known],
-			   pages);
+	svc_rdma_account_open(account);
+	account->ac_pages += bytes;
+	svc_rdma_account_close(account);
+	call->sc_counted = bytes;
 }
 
 /**
- * svc_rdma_budget_give - stop counting the pages of a Call
- * @call: Call that does not use its pages any more; it may have none
+ * svc_rdma_budget_give - give back the memory for the pages of a Call
+ * @call: Call whose pages are counted, and that does not use them any more
  *
  * Context: process or completion workqueue.
  */
 void svc_rdma_budget_give(struct svc_rdma_call *call)
 {
-	if (!call->sc_budget)
-		return;
-	percpu_counter_sub(&svc_rdma_budget_pages[call->sc_budget_known],
-			   call->sc_budget);
-	call->sc_budget = 0;
+	struct svc_rdma_account *account = &call->sc_sx->sx_account;
+
+	svc_rdma_account_open(account);
+	account->ac_pages -= call->sc_counted;
+	svc_rdma_account_close(account);
+	call->sc_counted = 0;
 }
+EXPORT_SYMBOL_IF_KUNIT(svc_rdma_budget_give);
 
-/* --- debugfs --- */
-
-static int svc_rdma_budget_show(struct seq_file *seq, void *unused)
+/**
+ * svc_rdma_budget_show - show the budget in debugfs
+ * @seq: where to
+ *
+ * Context: process.
+ */
+void svc_rdma_budget_show(struct seq_file *seq)
 {
+	struct svc_rdma_client *client;
 	struct rpcrdma_budget budget;
-	u64 share;
+	u32 known = 0;
+	u64 pages;
 
 	spin_lock(&svc_rdma_budget_lock);
 	budget = svc_rdma_budget;
-	share = rpcrdma_budget_share(&svc_rdma_budget);
+	pages = svc_rdma_budget_pages;
+	list_for_each_entry(client, &svc_rdma_clients, cl_list)
+		known += !!client->cl_known;
 	spin_unlock(&svc_rdma_budget_lock);
 
 	seq_printf(seq, "limit %llu\n", budget.bg_limit);
 	seq_printf(seq, "held %llu\n", budget.bg_held);
-	seq_printf(seq, "set_aside %llu\n", budget.bg_taken - budget.bg_lent);
-	seq_printf(seq, "share %llu\n", share);
-	seq_printf(seq, "known %u\n", budget.bg_known);
-	seq_printf(seq, "pages %lld\n",
-		   percpu_counter_sum(&svc_rdma_budget_pages[true]) <<
-		   PAGE_SHIFT);
-	seq_printf(seq, "pages_unknown %lld\n",
-		   percpu_counter_sum(&svc_rdma_budget_pages[false]) <<
-		   PAGE_SHIFT);
-	seq_printf(seq, "stock %lu\n", svc_rdma_stock_size() << PAGE_SHIFT);
-	return 0;
-}
-DEFINE_SHOW_ATTRIBUTE(svc_rdma_budget);
-
-/**
- * svc_rdma_budget_init - set the limit, and create the counters of pages and the debugfs file
- *
- * Context: process; module init.
- * Return: 0 or %-ENOMEM.
- */
-int svc_rdma_budget_init(void)
-{
-	int rc;
-
-	rc = percpu_counter_init(&svc_rdma_budget_pages[false], 0,
-				 GFP_KERNEL);
-	if (rc)
-		return rc;
-	rc = percpu_counter_init(&svc_rdma_budget_pages[true], 0,
-				 GFP_KERNEL);
-	if (rc) {
-		percpu_counter_destroy(&svc_rdma_budget_pages[false]);
-		return rc;
-	}
-	svc_rdma_budget_resize();
-	svc_rdma_budget_debugfs =
-		rpcrdma_debugfs_add_file("server_memory", &svc_rdma_budget_fops);
-	return 0;
-}
-
-/**
- * svc_rdma_budget_exit - undo svc_rdma_budget_init()
- *
- * Context: process; no connection and no Call is left.
- */
-void svc_rdma_budget_exit(void)
-{
-	debugfs_remove(svc_rdma_budget_debugfs);
-	percpu_counter_destroy(&svc_rdma_budget_pages[true]);
-	percpu_counter_destroy(&svc_rdma_budget_pages[false]);
+	seq_printf(seq, "set_aside %llu\n", budget.bg_calls);
+	seq_printf(seq, "pages %llu\n", pages);
+	seq_printf(seq, "known %u\n", known);
 }

@@ -62,8 +62,7 @@ struct svc_rdma_call *svc_rdma_call_create(struct svc_rdma_xprt *sx,
 	call->sc_sx = sx;
 	call->sc_msg = msg;
 	call->sc_slots = 0;
-	call->sc_pull = 0;
-	call->sc_budget = 0;
+	call->sc_counted = 0;
 	call->sc_mrs = 0;
 	call->sc_pages = NULL;
 	call->sc_npages = 0;
@@ -101,8 +100,11 @@ void svc_rdma_call_free(struct svc_rdma_call *call)
 {
 	svc_rdma_chain_destroy(call->sc_sx, &call->sc_reads);
 	svc_rdma_slots_release(call->sc_sx, call->sc_slots);
-	svc_rdma_pull_end(call);
 	svc_rdma_pages_free(call);
+	if (call->sc_counted) {
+		svc_rdma_budget_give(call);
+		svc_rdma_pull_next(call->sc_sx);
+	}
 	svc_rdma_call_put_msg(call);
 	kmem_cache_free(svc_rdma_call_cache, call);
 }

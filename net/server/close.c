@@ -114,14 +114,14 @@ static void svc_rdma_conn_end(struct svc_rdma_xprt *sx)
 	svc_rdma_bc_close_all(sx);
 	svc_rdma_end_inside(sx);
 	svc_rdma_debugfs_destroy(sx);
-	svc_rdma_trim_leave(sx);
+	svc_rdma_reclaim_leave(sx);
 	rpcrdma_conn_drain(&sx->sx_conn);
 	svc_rdma_conn_end_transfers(sx);
 	rpcrdma_conn_destroy_queues(&sx->sx_conn);
 	svc_rdma_conn_flush(sx);
 	rpcrdma_recv_pool_orphan(&sx->sx_conn.cn_recvs);
 	rpcrdma_conn_close(&sx->sx_conn);
-	svc_rdma_budget_leave(sx);
+	svc_rdma_budget_settle(sx, 0);
 }
 
 static void svc_rdma_down_work(struct work_struct *work)
@@ -141,6 +141,7 @@ static void svc_rdma_free_work(struct work_struct *work)
 	trace_svc_rdma_free(sx, sx->sx_conn.cn_error);
 	if (sx->sx_conn.cn_id)
 		svc_rdma_conn_end(sx);
+	svc_rdma_budget_leave(sx);
 	percpu_ref_exit(&sx->sx_inside);
 	kfree(sx);
 }

@@ -11,26 +11,18 @@
  * Operation
  *
  * Receives are most of the memory that a connection costs, and most connections are idle most of
- * the time. So a connection begins with few credits. When the client uses them, they
- * are doubled, up to max_requests, or fewer if the device is too small: a busy client has all
- * of them within a few round trips. A client counts as using its credits if more than half of
- * them are taken when a thread takes a Call. But if the server answers fast, it never holds many
- * Calls at once, even if a client with a long round trip waits for credits. So the server also
- * doubles the credits if, within a second, messages of the client have used more than
- * SVC_RDMA_CREDITS_RATE (8) Receives for each credit. A client that waits for credits uses one
- * Receive per round trip and credit. So it gets more credits if its round-trip time is less
- * than 125 ms.
+ * the time. So a connection begins with few credits, and a client gets more, up to max_requests, as
+ * it needs them: twice as many as it uses. In version 2 a client says in each Call how many it
+ * could use. In version 1, and if the client is not known yet (svc_rdma_is_known()), core/grant.c
+ * concludes from the Calls how many are in use. A client that is not known gets no more than its
+ * initial credits. Otherwise many clients without access to an export could use up the memory of
+ * this server.
  *
- * A client gets no more than its initial credits until it has shown that it may use an export
- * (svc_rdma_is_known()). Otherwise many clients without access to an export could use up the
- * memory of this server.
- *
- * The Receives are posted before a Reply grants the credits for them (RFC 8166 3.3.1).
- * When a Call arrives, and the last review was more than review_time seconds ago (a module
- * parameter), the credits of the client are reviewed. Credits are taken back if the client has not
- * needed them since the last review, or if it holds more than its part of the server's memory
- * (G-39). Their Receives are freed after core/grant.c has concluded that the client knows the
- * smaller grant.
+ * The Receives are posted before a Reply grants the credits for them (RFC 8166 3.3.1). From time to
+ * time, server/reclaim.c has the credits of each connection reviewed. Credits are taken back if the
+ * client has not needed them since the last review, or if it holds more memory than it may
+ * (server/budget.c). Their Receives are freed after core/grant.c has concluded that the client
+ * knows the smaller grant.
  *
  * The memory that the Receives of one connection pin is limited, and so is the memory of all
  * connections together (server/budget.c). A client that reaches either limit gets no further
@@ -54,8 +46,6 @@
 
 /* Number of credits of a new connection, once its version is known */
 #define SVC_RDMA_CREDITS_FIRST	2u
-/* A client that uses more than this number of Receives per second and credit gets more credits */
-#define SVC_RDMA_CREDITS_RATE	8u
 /* Time in jiffies after which a connection asks again for memory that was refused */
 #define SVC_RDMA_CREDITS_AGAIN	(HZ / 8)
 /* Number of Receives until the version is settled, unless the parameter first_receives is larger.
@@ -73,25 +63,16 @@ rpcrdma_param_range(first_receives, svc_rdma_first_receives, 0,
 MODULE_PARM_DESC(first_receives,
 		 "Server: Receives of a new connection, at least");
 
-/* Maximum of review_time in seconds */
-#define SVC_RDMA_REVIEW_MAX	3600u
-static unsigned int svc_rdma_review_time = 15;
-rpcrdma_param_range(review_time, svc_rdma_review_time, 0, SVC_RDMA_REVIEW_MAX);
-MODULE_PARM_DESC(review_time,
-		 "Server: seconds after which credits that a client does not need are taken back, 0: never");
-
 /**
  * svc_rdma_credits_init - set up the credits of a connection that has no Receives yet
- * @credits: credits of a new connection
+ * @credits: credits of a new connection, zeroed
  *
  * Context: any.
  */
 void svc_rdma_credits_init(struct svc_rdma_credits *credits)
 {
-	memset(credits, 0, sizeof(*credits));
-	rpcrdma_grant_init(&credits->cd_grant, rpcrdma_credit_advertise(0));
-	credits->cd_reviewed = jiffies;
-	credits->cd_second = jiffies;
+	rpcrdma_grant_raise(&credits->cd_grant, 1);
+	rpcrdma_need_begin(&credits->cd_need, ktime_get_ns());
 }
 
 static u32 svc_rdma_credits_first(u32 room)
@@ -138,9 +119,7 @@ static int svc_rdma_credits_provide(struct svc_rdma_xprt *sx, u32 credits,
 				    cd->cd_recv_size);
 	if (!rc) {
 		cd->cd_bc_recvs = backward;
-		spin_lock(&sx->sx_lock);
 		rpcrdma_grant_raise(&cd->cd_grant, credits);
-		spin_unlock(&sx->sx_lock);
 	}
 	svc_rdma_credits_settle(sx);
 	return rc;
@@ -183,28 +162,35 @@ int svc_rdma_credits_begin(struct svc_rdma_xprt *sx, u32 recv_size, u32 spare)
 
 	cd->cd_recv_size = recv_size;
 	cd->cd_spare_recvs = spare;
-	return svc_rdma_credits_provide(sx, rpcrdma_credit_advertise(first), 0,
-					svc_rdma_credits_room(sx));
+	return svc_rdma_credits_provide(sx, first, 0, svc_rdma_credits_room(sx));
 }
 
-/* Returns true if messages of the client have used more than SVC_RDMA_CREDITS_RATE Receives for
- * each credit in the current second. Another thread may begin the next second at the same time.
- * Then cd_second_received may be larger than the local variable received. So the comparison is
- * signed.
+/**
+ * svc_rdma_credits_see - note how many credits a client uses that does not say it
+ * @sx: connection
+ * @msg: message that is taken
+ *
+ * Context: process; the caller holds XPT_BUSY.
  */
-static bool svc_rdma_credits_busy(struct svc_rdma_xprt *sx, u32 credits)
+void svc_rdma_credits_see(struct svc_rdma_xprt *sx,
+			  const struct rpcrdma_msg_in *msg)
 {
+	const struct rpcrdma_recv_pool *pool = &sx->sx_conn.cn_recvs;
+	u32 held = rpcrdma_recv_pool_held(pool);
 	struct svc_rdma_credits *cd = &sx->sx_credit;
-	u64 received = READ_ONCE(sx->sx_stats.vs_received);
-	unsigned long now = jiffies;
+	u64 before = sx->sx_stats.vs_received - rpcrdma_msg_recvs(msg);
+	u32 answered = READ_ONCE(pool->rp_arrived) - held;
+	u32 used;
 
-	if (time_after(now, READ_ONCE(cd->cd_second) + HZ)) {
-		WRITE_ONCE(cd->cd_second, now);
-		WRITE_ONCE(cd->cd_second_received, received);
-		return false;
+	/* The second message follows the first answer, see core/grant.c. */
+	if (unlikely(before < 2)) {
+		rpcrdma_need_heard(&cd->cd_need, ktime_get_ns(), answered);
+		return;
 	}
-	return (s64)(received - READ_ONCE(cd->cd_second_received)) >
-	       (s64)credits * SVC_RDMA_CREDITS_RATE;
+	used = rpcrdma_need_used(&cd->cd_need, ktime_get_ns(), before, answered,
+				 svc_rdma_credits_told(sx));
+	if (used)
+		WRITE_ONCE(cd->cd_used, max(used, held));
 }
 
 /* A client that could send a Call inline, in several Sends (as a group, see rtx.h), uses Read
@@ -216,6 +202,7 @@ static u32 svc_rdma_credits_spared(const struct svc_rdma_call *call)
 {
 	const struct svc_rdma_xprt *sx = call->sc_sx;
 	const struct rpcrdma2_rtx *ours = &sx->sx_negotiate.ng_rtx;
+	u32 size = sx->sx_conn.cn_limits.lm_inline_recv;
 	u32 sends;
 
 	if (!(sx->sx_conn.cn_rtx.xp_flags & RPCRDMA2_RTX_F_SENDS) ||
@@ -223,8 +210,9 @@ static u32 svc_rdma_credits_spared(const struct svc_rdma_call *call)
 	    (call->sc_hdr.hd_proc != RPCRDMA2_NOMSG &&
 	     call->sc_stream_len == call->sc_body_len))
 		return 0;
+	/* The header takes up to RPCRDMA_RTX_HEAD bytes of each Send. */
 	sends = DIV_ROUND_UP(call->sc_stream_len,
-			     sx->sx_conn.cn_limits.lm_inline_recv);
+			     max(size / 2, size - min(size, RPCRDMA_RTX_HEAD)));
 	return sends <= ours->xp_call_max ? sends - 1 : 0;
 }
 
@@ -240,6 +228,12 @@ static void svc_rdma_credits_refuse(struct svc_rdma_credits *cd)
 {
 	rpcrdma_count(server_loans_refused);
 	WRITE_ONCE(cd->cd_refused, jiffies | 1);
+}
+
+/* Are credits being taken back? */
+static bool svc_rdma_credits_are_owed(const struct svc_rdma_credits *cd)
+{
+	return READ_ONCE(cd->cd_grant.gn_bound) > READ_ONCE(cd->cd_grant.gn_told);
 }
 
 /* Grants up to @credits credits, as many as svc_rdma_budget_borrow() lends memory for. If memory is
@@ -280,33 +274,6 @@ static bool svc_rdma_credits_is_refused(const struct svc_rdma_credits *cd)
 	return refused && time_before(jiffies, refused + SVC_RDMA_CREDITS_AGAIN);
 }
 
-/* Returns how many credits a client may keep. Its Calls since the last review show its need, which
- * is the larger of two numbers. One is twice the maximum number of credits in use at one time: with
- * fewer credits, svc_rdma_credits_use() would soon grant more. The other is the number of Receives
- * used per second, divided by SVC_RDMA_CREDITS_RATE. If the connection has more than its part of
- * the server's memory, it keeps fewer credits. The caller holds sx_grow.
- */
-static u32 svc_rdma_credits_needed(struct svc_rdma_xprt *sx)
-{
-	struct svc_rdma_credits *cd = &sx->sx_credit;
-	unsigned long since = jiffies - cd->cd_reviewed;
-	u64 received = READ_ONCE(sx->sx_stats.vs_received), rate, excess;
-	u32 told = cd->cd_grant.gn_told, need;
-
-	rate = div64_ul((received - cd->cd_reviewed_received) * HZ,
-			max(since, 1ul) * SVC_RDMA_CREDITS_RATE);
-	need = min_t(u64, told, max_t(u64, 2 * READ_ONCE(cd->cd_peak), rate));
-	/* Take credits back only if at least half of them are not needed. */
-	if (need > told / 2)
-		need = told;
-	excess = svc_rdma_budget_excess(sx);
-	if (excess)
-		need = min_t(u64, need, told -
-			     min_t(u64, told,
-				   div_u64(excess, svc_rdma_credits_price(sx)) + 1));
-	return max(need, min(SVC_RDMA_CREDITS_FIRST, sx->sx_sizes.sz_requests));
-}
-
 /* Reduce the pool to the Receives that are promised to the client, and those for messages that take
  * no credit, such as replies to callbacks; but not below first_receives. The pool gets smaller as
  * Receives are given back, because these are then not posted again. The caller holds sx_grow.
@@ -322,106 +289,140 @@ static void svc_rdma_credits_shrink(struct svc_rdma_xprt *sx)
 	svc_rdma_credits_settle(sx);
 }
 
-/* Begin to take back the credits that a client does not need. The Receives for replies to callbacks
- * were promised to nobody, so those that no callback uses now are taken out of the pool at once,
- * except one. The caller holds sx_grow.
+/* Returns how many credits a client may keep: twice as many as it has used at most since the last
+ * review, but fewer if it holds too much memory.
  */
-static void svc_rdma_credits_review(struct svc_rdma_xprt *sx)
+static u32 svc_rdma_credits_needed(struct svc_rdma_xprt *sx)
+{
+	struct svc_rdma_credits *cd = &sx->sx_credit;
+	u32 told = cd->cd_grant.gn_told, need = 2 * READ_ONCE(cd->cd_peak);
+	u32 price = svc_rdma_credits_price(sx);
+	u64 excess = div_u64(svc_rdma_budget_excess(sx) + price - 1, price);
+
+	WRITE_ONCE(cd->cd_peak, 0);
+	WRITE_ONCE(cd->cd_used, 0);
+	need = min_t(u64, need, told - min_t(u64, told, excess));
+	return max(need, min(SVC_RDMA_CREDITS_FIRST, sx->sx_sizes.sz_requests));
+}
+
+/**
+ * svc_rdma_credits_review - begin to take back what a client does not need
+ * @sx: accepted connection
+ *
+ * This takes back credits, and Receives for the replies to callbacks. If another thread changes the
+ * Receives at the same time, it does nothing.
+ *
+ * Context: process; sleeps.
+ * Return: true if the client is silent, and has to send messages so that Receives can be freed.
+ */
+bool svc_rdma_credits_review(struct svc_rdma_xprt *sx)
 {
 	struct svc_rdma_backward *bw = &sx->sx_backward;
 	struct svc_rdma_credits *cd = &sx->sx_credit;
-	u32 need = svc_rdma_credits_needed(sx);
-	bool lowered = false;
+	u64 received = READ_ONCE(sx->sx_stats.vs_received);
+	bool silent = received == cd->cd_reviewed;
 
-	WRITE_ONCE(cd->cd_peak, 0);
-	WRITE_ONCE(cd->cd_reviewed, jiffies);
-	cd->cd_reviewed_received = READ_ONCE(sx->sx_stats.vs_received);
+	if (!READ_ONCE(sx->sx_vers) || !mutex_trylock(&sx->sx_grow))
+		return false;
+	cd->cd_reviewed = received;
+	/* The Receives for replies to callbacks were promised to nobody, so those that no callback
+	 * uses now are taken out of the pool at once, except one.
+	 */
 	spin_lock(&bw->bw_lock);
 	cd->cd_bc_recvs = min(cd->cd_bc_recvs,
 			      max(svc_rdma_backward_used(bw), 1u));
 	spin_unlock(&bw->bw_lock);
-
-	spin_lock(&sx->sx_lock);
-	if (need < cd->cd_grant.gn_bound && need <= cd->cd_grant.gn_told)
-		lowered = rpcrdma_grant_lower(&cd->cd_grant, need);
-	spin_unlock(&sx->sx_lock);
-	if (lowered)
+	if (rpcrdma_grant_lower(&cd->cd_grant, svc_rdma_credits_needed(sx))) {
+		cd->cd_posted = start_poll_synchronize_rcu();
 		trace_svc_rdma_credits(sx);
+	}
 	/* Even if the grant was not lowered, the pool may have more Receives than are needed:
 	 * cd_bc_recvs may be smaller now, or svc_rdma_credits_provide() may have failed after it
 	 * had created some.
 	 */
 	svc_rdma_credits_shrink(sx);
+	silent = silent && (svc_rdma_credits_are_owed(cd) ||
+			    READ_ONCE(sx->sx_conn.cn_recvs.rp_excess));
+	mutex_unlock(&sx->sx_grow);
+	return silent;
 }
 
-/* May svc_rdma_credits_check() have anything to do? If review_time is 0, it has nothing to do
- * unless credits are being taken back, or Receives that were taken out of the pool have to be
- * freed.
- */
-static bool svc_rdma_credits_are_reviewed(const struct svc_rdma_xprt *sx)
+/* Have all messages been posted that grant more credits than the client is to keep? */
+static bool svc_rdma_credits_are_posted(const struct svc_rdma_credits *cd)
 {
-	return unlikely(READ_ONCE(svc_rdma_review_time) ||
-			READ_ONCE(sx->sx_credit.cd_grant.gn_lowering) ||
-			rpcrdma_recv_pool_has_spare(&sx->sx_conn.cn_recvs));
+	return svc_rdma_credits_are_owed(cd) &&
+	       poll_state_synchronize_rcu(cd->cd_posted);
 }
 
-/* Record that @used credits of a client are in use. Free Receives that were taken out of the pool.
- * Find out whether the client knows by now that credits were taken back. Review its credits if
- * review_time has passed since the last review. If another thread holds sx_grow, this function only
- * records @used, and leaves the rest to a later Call.
+/* Find out whether the client knows by now that credits were taken back, and free Receives that
+ * were taken out of the pool. If another thread holds sx_grow, leave this to a later Call.
  */
-static void svc_rdma_credits_check(const struct svc_rdma_call *call, u32 used)
+static void svc_rdma_credits_take_back(const struct svc_rdma_call *call)
 {
 	struct svc_rdma_xprt *sx = call->sc_sx;
 	struct svc_rdma_credits *cd = &sx->sx_credit;
-	struct rpcrdma_recv_pool *pool = &sx->sx_conn.cn_recvs;
-	unsigned int time = READ_ONCE(svc_rdma_review_time);
-	bool back = false, due;
 
-	if (used > READ_ONCE(cd->cd_peak))
-		WRITE_ONCE(cd->cd_peak, used);
-	due = time && time_after(jiffies, READ_ONCE(cd->cd_reviewed) +
-					  time * HZ);
-	if (likely(!due && !READ_ONCE(cd->cd_grant.gn_lowering) &&
-		   !rpcrdma_recv_pool_has_spare(pool)))
-		return;
 	if (!mutex_trylock(&sx->sx_grow))
 		return;
-	if (READ_ONCE(cd->cd_grant.gn_lowering)) {
-		spin_lock(&sx->sx_lock);
-		back = rpcrdma_grant_arrived(&cd->cd_grant,
-					     rpcrdma_msg_recvs(call->sc_msg));
-		spin_unlock(&sx->sx_lock);
-	}
-	if (back) {
+	if (svc_rdma_credits_are_posted(cd) &&
+	    rpcrdma_grant_arrived(&cd->cd_grant,
+				  rpcrdma_msg_recvs(call->sc_msg))) {
 		rpcrdma_count(server_loans_returned);
 		svc_rdma_credits_shrink(sx);
-	} else if (rpcrdma_recv_pool_has_spare(pool)) {
-		rpcrdma_recv_pool_reap(pool);
+	} else if (rpcrdma_recv_pool_has_spare(&sx->sx_conn.cn_recvs)) {
+		rpcrdma_recv_pool_reap(&sx->sx_conn.cn_recvs);
 		svc_rdma_credits_settle(sx);
 	}
-	if (due)
-		svc_rdma_credits_review(sx);
 	mutex_unlock(&sx->sx_grow);
 }
 
 /**
- * svc_rdma_credits_meet - if a client has become known, set memory aside for it
- * @sx: connection on which a Call has been executed
+ * svc_rdma_credits_confirm - the client has confirmed that it knows the last grant
+ * @sx: connection
  *
- * From then on, the client can borrow its share, even if others borrow before it.
+ * Context: process; sleeps.
+ * Return: true if the client has to send more messages so that Receives can be freed.
+ */
+bool svc_rdma_credits_confirm(struct svc_rdma_xprt *sx)
+{
+	struct svc_rdma_credits *cd = &sx->sx_credit;
+	bool more;
+
+	mutex_lock(&sx->sx_grow);
+	if (svc_rdma_credits_are_posted(cd)) {
+		WRITE_ONCE(cd->cd_grant.gn_bound, cd->cd_grant.gn_told);
+		rpcrdma_count(server_loans_returned);
+	} else {
+		/* Wait so that the next answer is a confirmation. */
+		cond_synchronize_rcu(cd->cd_posted);
+	}
+	svc_rdma_credits_shrink(sx);
+	more = svc_rdma_credits_are_owed(cd) ||
+	       READ_ONCE(sx->sx_conn.cn_recvs.rp_excess);
+	mutex_unlock(&sx->sx_grow);
+	return more;
+}
+
+/**
+ * svc_rdma_credits_answered - a Call has been executed
+ * @sx: connection
+ *
+ * Until the client is known, this notes the time, and finds out whether the client is known now.
  *
  * Context: process.
  */
-void svc_rdma_credits_meet(struct svc_rdma_xprt *sx)
+void svc_rdma_credits_answered(struct svc_rdma_xprt *sx)
 {
-	if (unlikely(!READ_ONCE(sx->sx_holdings.hg_account.ba_known)) &&
-	    svc_rdma_is_known(sx))
+	if (likely(READ_ONCE(sx->sx_account.ac_known)))
+		return;
+	if (READ_ONCE(sx->sx_stats.vs_received) == RPCRDMA_MSG_RECVS)
+		rpcrdma_need_begin(&sx->sx_credit.cd_need, ktime_get_ns());
+	if (svc_rdma_is_known(sx))
 		svc_rdma_budget_know(sx);
 }
 
 /**
- * svc_rdma_credits_use - give a client more or fewer credits, depending on how many it uses
+ * svc_rdma_credits_use - give a client more credits if it needs them
  * @call: Call that has arrived
  *
  * If there is no memory for more credits, the client keeps those that it has.
@@ -433,29 +434,32 @@ void svc_rdma_credits_use(const struct svc_rdma_call *call)
 	struct svc_rdma_xprt *sx = call->sc_sx;
 	struct svc_rdma_credits *cd = &sx->sx_credit;
 	u32 max = sx->sx_sizes.sz_requests;
-	u32 credits, used;
-	bool review;
+	u32 told = svc_rdma_credits_told(sx), used, want;
 
 	if (!svc_rdma_is_known(sx))
 		return;
-	review = svc_rdma_credits_are_reviewed(sx);
-	if (likely(svc_rdma_credits_told(sx) >= max && !review))
-		return;
-	used = rpcrdma_recv_pool_held(&sx->sx_conn.cn_recvs) +
-	       svc_rdma_credits_spared(call);
-	if (review)
-		svc_rdma_credits_check(call, used);
-	credits = svc_rdma_credits_told(sx);
-	if (credits >= max || svc_rdma_credits_is_refused(cd))
-		return;
-	if (2 * used <= credits && !svc_rdma_credits_busy(sx, credits))
+	if (rpcrdma_vers_asks_for_need(call->sc_vers)) {
+		used = min(call->sc_hdr.hd_credit, max) +
+		       svc_rdma_credits_spared(call);
+		want = 2 * used;
+	} else {
+		used = READ_ONCE(cd->cd_used);
+		want = rpcrdma_need_grows(used, told);
+	}
+	if (used > READ_ONCE(cd->cd_peak))
+		WRITE_ONCE(cd->cd_peak, used);
+	if (unlikely(svc_rdma_credits_are_owed(cd) ||
+		     rpcrdma_recv_pool_has_spare(&sx->sx_conn.cn_recvs)))
+		svc_rdma_credits_take_back(call);
+	want = min(want, max);
+	if (likely(want <= told) || svc_rdma_credits_is_refused(cd))
 		return;
 	/* Do not wait for sx_grow: its holder may be adding Receives already, and a later
 	 * Call tries again.
 	 */
 	if (!mutex_trylock(&sx->sx_grow))
 		return;
-	svc_rdma_credits_extend(sx, min(2 * cd->cd_grant.gn_told, max));
+	svc_rdma_credits_extend(sx, want);
 	mutex_unlock(&sx->sx_grow);
 }
 

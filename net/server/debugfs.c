@@ -63,7 +63,7 @@ static int svc_rdma_debugfs_show(struct seq_file *seq, void *unused)
 		   READ_ONCE(credits->cd_bc_recvs));
 	seq_printf(seq, "idle_sends %u\n", svc_rdma_send_collect(sx));
 	seq_printf(seq, "memory_held %llu\n",
-		   READ_ONCE(sx->sx_holdings.hg_account.ba_held));
+		   READ_ONCE(sx->sx_account.ac_held));
 	svc_rdma_debugfs_stock(seq, "send_queue", READ_ONCE(sx->sx_conn.cn_sq.sq_size),
 			       atomic_read(&sx->sx_conn.cn_sq.sq_free));
 	svc_rdma_debugfs_stock(seq, "regions", READ_ONCE(sx->sx_mrs.ms_size),
@@ -96,4 +96,35 @@ void svc_rdma_debugfs_destroy(struct svc_rdma_xprt *sx)
 {
 	debugfs_remove(sx->sx_debugfs);
 	sx->sx_debugfs = NULL;
+}
+
+static int svc_rdma_memory_show(struct seq_file *seq, void *unused)
+{
+	svc_rdma_budget_show(seq);
+	seq_printf(seq, "stock %lu\n", svc_rdma_stock_size() << PAGE_SHIFT);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(svc_rdma_memory);
+
+static struct dentry *svc_rdma_memory_debugfs;
+
+/**
+ * svc_rdma_debugfs_init - create the file that shows the memory of the server
+ *
+ * Context: process; module init.
+ */
+void svc_rdma_debugfs_init(void)
+{
+	svc_rdma_memory_debugfs =
+		rpcrdma_debugfs_add_file("server_memory", &svc_rdma_memory_fops);
+}
+
+/**
+ * svc_rdma_debugfs_exit - remove this file
+ *
+ * Context: process; module exit.
+ */
+void svc_rdma_debugfs_exit(void)
+{
+	debugfs_remove(svc_rdma_memory_debugfs);
 }

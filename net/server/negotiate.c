@@ -21,6 +21,7 @@
  * the first message arrives.
  */
 #include <linux/log2.h>
+#include <linux/random.h>
 #include <rpcrdma/counters.h>
 #include <rpcrdma/fail.h>
 #include <rpcrdma/param.h>
@@ -355,9 +356,53 @@ static bool svc_rdma_negotiate_hear(struct svc_rdma_xprt *sx,
 	return first;
 }
 
+/* Send our CONNPROP, which has a grant: as an answer to the message @call; or, if it is NULL,
+ * unasked. Returns 0 or a negative errno.
+ */
+static int svc_rdma_negotiate_send(struct svc_rdma_xprt *sx, u32 xid,
+				   struct svc_rdma_call *call, gfp_t gfp)
+{
+	struct svc_rdma_send *send = svc_rdma_send_get(sx, gfp);
+	struct rpcrdma2_props ours = { };
+	int rc;
+
+	if (!send)
+		return -ENOMEM;
+	ours.vp_value[RPCRDMA2_PROP_RBSIZ] = sx->sx_negotiate.ng_v2_size;
+	ours.vp_value[RPCRDMA2_PROP_BRS] = RPCRDMA2_OUR_BRS;
+	ours.vp_rtx = sx->sx_negotiate.ng_rtx;
+	rc = rpcrdma2_encode_connprop(send->ss_send.sd_buf.bf_data,
+				      send->ss_send.sd_buf.bf_size, xid,
+				      svc_rdma_credits_told(sx),
+				      true, &ours);
+	return svc_rdma_send_control(send, call, rc);
+}
+
+/**
+ * svc_rdma_negotiate_notify - tell a silent client that credits were taken back
+ * @sx: connection in the list of server/reclaim.c
+ *
+ * A client of this module answers with a CONNPROP of the same XID, see
+ * svc_rdma_negotiate_connprop(). A client of version 1 cannot be told anything while it is silent.
+ *
+ * Context: process. If memory is short, nothing is sent.
+ */
+void svc_rdma_negotiate_notify(struct svc_rdma_xprt *sx)
+{
+	if (READ_ONCE(sx->sx_vers) != RPCRDMA_VERS_2)
+		return;
+	WRITE_ONCE(sx->sx_negotiate.ng_notice, get_random_u32());
+	svc_rdma_negotiate_send(sx, sx->sx_negotiate.ng_notice, NULL,
+				GFP_NOWAIT);
+}
+
 /**
  * svc_rdma_negotiate_connprop - answer a client's CONNPROP with ours
  * @call: message with the CONNPROP; the connection has settled on version 2
+ *
+ * If the CONNPROP answers one of ours (svc_rdma_negotiate_notify()), the client knows the last
+ * grant, and it has used up a Receive that is not needed any more. It is not answered. But if more
+ * such Receives are left, the client is asked once more, with another XID.
  *
  * If the answer cannot be sent, the connection is closed.
  *
@@ -369,27 +414,20 @@ void svc_rdma_negotiate_connprop(struct svc_rdma_call *call)
 {
 	const struct rpcrdma_hdr *hdr = &call->sc_hdr;
 	struct svc_rdma_xprt *sx = call->sc_sx;
-	struct rpcrdma2_props ours = { };
-	struct svc_rdma_send *send;
 	bool first;
 	int rc;
 
 	first = svc_rdma_negotiate_hear(sx, &hdr->hd_props);
 	trace_svc_rdma_connprop(sx, hdr, first);
-
-	send = svc_rdma_send_get(sx, GFP_KERNEL);
-	if (!send) {
-		rpcrdma_conn_fail(&sx->sx_conn, -ENOMEM);
+	if (!first && hdr->hd_xid == READ_ONCE(sx->sx_negotiate.ng_notice)) {
+		svc_rdma_msg_put(sx, call->sc_msg);
+		call->sc_msg = NULL;
+		if (svc_rdma_credits_confirm(sx))
+			svc_rdma_negotiate_notify(sx);
 		return;
 	}
-	ours.vp_value[RPCRDMA2_PROP_RBSIZ] = sx->sx_negotiate.ng_v2_size;
-	ours.vp_value[RPCRDMA2_PROP_BRS] = RPCRDMA2_OUR_BRS;
-	ours.vp_rtx = sx->sx_negotiate.ng_rtx;
-	rc = rpcrdma2_encode_connprop(send->ss_send.sd_buf.bf_data,
-				      send->ss_send.sd_buf.bf_size, hdr->hd_xid,
-				      svc_rdma_credits_told(sx),
-				      true, &ours);
-	rc = svc_rdma_send_control(send, call, rc);
+
+	rc = svc_rdma_negotiate_send(sx, hdr->hd_xid, call, GFP_KERNEL);
 	if (rc) {
 		trace_svc_rdma_reply_err(sx, rc);
 		rpcrdma_conn_fail(&sx->sx_conn, rc);

@@ -14,7 +14,7 @@
  * are read into, from their allocation until the Call is freed. So the pages need not move
  * between arrays, and they can be allocated in larger contiguous pieces. Then there are
  * fewer mappings, fewer SGEs and fewer work requests. Afterwards the pieces are kept for other
- * Calls (server/stock.c).
+ * Calls (server/reclaim.c).
  *
  * The target segments of a Receive (rtx.h) are whole pages. So data that a client has placed there
  * normally need not be copied. The Call then owns only an array of pointers to these pages, and
@@ -196,7 +196,9 @@ int svc_rdma_pages_alloc(struct svc_rdma_call *call, u32 nbytes)
 
 	if (!entries)
 		return -ENOMEM;
-	svc_rdma_budget_use(call, count);
+	/* The memory of a Call that is pulled is counted already. */
+	if (!call->sc_counted)
+		svc_rdma_budget_copy(call, count << PAGE_SHIFT);
 
 	call->sc_npages = svc_rdma_stock_take(call->sc_pages, count);
 	while (call->sc_npages < count) {
@@ -257,7 +259,6 @@ void svc_rdma_pages_free(struct svc_rdma_call *call)
 	kvfree(call->sc_pages);
 	call->sc_pages = NULL;
 	call->sc_npages = 0;
-	svc_rdma_budget_give(call);
 }
 EXPORT_SYMBOL_IF_KUNIT(svc_rdma_pages_free);
 

@@ -2,8 +2,7 @@
 /*
  * Work for threads: messages that have arrived, Calls whose RDMA Reads are complete, and Calls that
  * wait until their RDMA Reads may begin. This file owns the queues of these three kinds of work,
- * the limit on the bytes of a connection that are pulled (see below), and XPT_DATA. It never looks
- * into a message, and posts nothing.
+ * and XPT_DATA. It never looks into a message, and posts nothing.
  *
  * XPT_DATA is set while a thread would find work in the queues. (It may be out of date for a
  * while: see invariant I11 in Documentation/locking.rst.) Whoever adds work sets XPT_DATA
@@ -17,26 +16,17 @@
  * order of their arrival.
  *
  * "To pull" a Call is to fetch its chunks by RDMA Read. A pulled Call takes memory before its
- * credentials are checked, so the bytes of such Calls are limited. The bytes of a Call count from
- * the permission to pull it until a thread takes the complete Call, or until the Call is freed or
- * has to wait again. If the limit would be exceeded, or another Call waits already, a Call waits in
- * qu_waiting. The limit is one Call for a client that is not known yet (svc_rdma_is_known()), and
- * %SVC_RDMA_PULL_BYTES for other clients. A Call of any size may be pulled while no bytes of
- * another Call count. A Call also waits in qu_waiting for memory regions. When bytes or regions
- * become free, svc_rdma_pull_next() or svc_rdma_dequeue() makes sure that a thread takes the first
- * Call in qu_waiting if this Call can be pulled now.
+ * credentials are checked, so this memory is limited (server/budget.c). A Call that may not be
+ * pulled yet, or finds another one waiting, waits in qu_waiting. There it also waits for memory
+ * regions. A connection may always pull one Call. So a Call never waits for other connections: when
+ * a Call of this connection is freed, or regions become free, svc_rdma_pull_next() makes sure that
+ * a thread takes the first Call in qu_waiting if this Call can be pulled now.
  */
 #include <linux/sunrpc/svc_xprt.h>
 #include <rpcrdma/counters.h>
 
 #include "svc_rdma.h"
 #include "trace.h"
-
-/* Maximum number of bytes of the Calls on a known client's connection that are being pulled, or
- * are complete and not yet taken by a thread. A larger Call may be pulled while no bytes of another
- * Call are counted.
- */
-#define SVC_RDMA_PULL_BYTES	(16u << 20)
 
 /**
  * svc_rdma_queue_init - set up empty queues
@@ -50,38 +40,24 @@ void svc_rdma_queue_init(struct svc_rdma_queue *queue)
 	queue->qu_taken = NULL;
 	INIT_LIST_HEAD(&queue->qu_complete);
 	INIT_LIST_HEAD(&queue->qu_waiting);
-	queue->qu_pulled = 0;
 }
 
-/* May the first Call in qu_waiting be pulled now? Returns false if qu_waiting is empty. */
-static bool svc_rdma_pull_fits(struct svc_rdma_xprt *sx)
-{
-	struct svc_rdma_queue *queue = &sx->sx_queue;
-	const struct svc_rdma_call *call;
-	u32 most = svc_rdma_is_known(sx) ? SVC_RDMA_PULL_BYTES : 0;
-
-	lockdep_assert_held(&sx->sx_lock);
-	call = list_first_entry_or_null(&queue->qu_waiting,
-					struct svc_rdma_call, sc_list);
-	return call && atomic_read(&sx->sx_mrs.ms_free) >= (int)call->sc_mrs &&
-	       (!queue->qu_pulled ||
-		(u64)queue->qu_pulled + call->sc_stream_len <= most);
-}
-
-/* Take the first Call from qu_waiting, and count its bytes. The caller has called
- * svc_rdma_pull_fits(), which returned true.
+/* Returns the first Call in qu_waiting if it can be pulled now. If @take is true, removes it from
+ * the list, and counts its pages.
  */
-static struct svc_rdma_call *svc_rdma_pull_take(struct svc_rdma_xprt *sx)
+static struct svc_rdma_call *svc_rdma_pull_first(struct svc_rdma_xprt *sx,
+						 bool take)
 {
-	struct svc_rdma_queue *queue = &sx->sx_queue;
 	struct svc_rdma_call *call;
 
 	lockdep_assert_held(&sx->sx_lock);
-	call = list_first_entry(&queue->qu_waiting, struct svc_rdma_call,
-				sc_list);
-	list_del(&call->sc_list);
-	call->sc_pull = call->sc_stream_len;
-	queue->qu_pulled += call->sc_pull;
+	call = list_first_entry_or_null(&sx->sx_queue.qu_waiting,
+					struct svc_rdma_call, sc_list);
+	if (!call || atomic_read(&sx->sx_mrs.ms_free) < (int)call->sc_mrs ||
+	    !svc_rdma_budget_pull(call, take))
+		return NULL;
+	if (take)
+		list_del(&call->sc_list);
 	return call;
 }
 
@@ -138,38 +114,23 @@ void svc_rdma_call_complete(struct svc_rdma_call *call)
 	svc_rdma_queue_wake(sx);
 }
 
-/* Take the first Call from qu_complete. Its bytes do not count any more. If the first Call in
- * qu_waiting can be pulled now, svc_rdma_queue_settle() leaves XPT_DATA set (I11).
- */
-static struct svc_rdma_call *svc_rdma_take_pulled(struct svc_rdma_xprt *sx)
-{
-	struct svc_rdma_queue *queue = &sx->sx_queue;
-	struct svc_rdma_call *call;
-
-	lockdep_assert_held(&sx->sx_lock);
-	call = list_first_entry(&queue->qu_complete, struct svc_rdma_call,
-				sc_list);
-	list_del(&call->sc_list);
-	queue->qu_pulled -= call->sc_pull;
-	call->sc_pull = 0;
-	return call;
-}
-
 /* Take a Call that is complete, or one that may be pulled now. Returns NULL if there is none. */
 static struct svc_rdma_call *svc_rdma_take_read(struct svc_rdma_xprt *sx)
 {
 	struct svc_rdma_queue *queue = &sx->sx_queue;
-	struct svc_rdma_call *call = NULL;
+	struct svc_rdma_call *call;
 
 	/* An entry that is added after this check is not lost: see svc_rdma_queue_settle(). */
 	if (likely(list_empty(&queue->qu_complete) &&
 		   list_empty(&queue->qu_waiting)))
 		return NULL;
 	spin_lock(&sx->sx_lock);
-	if (!list_empty(&queue->qu_complete))
-		call = svc_rdma_take_pulled(sx);
-	else if (svc_rdma_pull_fits(sx))
-		call = svc_rdma_pull_take(sx);
+	call = list_first_entry_or_null(&queue->qu_complete,
+					struct svc_rdma_call, sc_list);
+	if (call)
+		list_del(&call->sc_list);
+	else
+		call = svc_rdma_pull_first(sx, true);
 	spin_unlock(&sx->sx_lock);
 	return call;
 }
@@ -204,7 +165,7 @@ static bool svc_rdma_queue_has_work(struct svc_rdma_xprt *sx)
 	if (likely(list_empty(&queue->qu_waiting)))
 		return false;
 	spin_lock(&sx->sx_lock);
-	fits = svc_rdma_pull_fits(sx);
+	fits = svc_rdma_pull_first(sx, false);
 	spin_unlock(&sx->sx_lock);
 	return fits;
 }
@@ -227,7 +188,7 @@ static void svc_rdma_queue_settle(struct svc_rdma_xprt *sx)
  * svc_rdma_dequeue - take the next piece of work
  * @sx: connection
  * @call: OUT: a Call that is complete; or one whose RDMA Reads are to be posted now, and
- *	then sc_pull is not 0; or NULL
+ *	then sc_pages is NULL; or NULL
  * @msg: OUT: if *@call is NULL, a message, or NULL if there is no work
  *
  * Context: process; the caller holds XPT_BUSY.
@@ -271,9 +232,7 @@ bool svc_rdma_pull_begin(struct svc_rdma_call *call)
 	spin_lock(&sx->sx_lock);
 	first = list_empty(&queue->qu_waiting);
 	list_add_tail(&call->sc_list, &queue->qu_waiting);
-	first = first && svc_rdma_pull_fits(sx);
-	if (first)
-		svc_rdma_pull_take(sx);
+	first = first && svc_rdma_pull_first(sx, true);
 	spin_unlock(&sx->sx_lock);
 	if (!first)
 		rpcrdma_count(server_pull_waits);
@@ -282,7 +241,7 @@ bool svc_rdma_pull_begin(struct svc_rdma_call *call)
 
 /**
  * svc_rdma_pull_next - wake a thread if the next waiting Call can be pulled
- * @sx: connection on which bytes or memory regions have become free
+ * @sx: connection that has freed pages of a Call or memory regions
  *
  * Context: process or completion workqueue.
  */
@@ -290,12 +249,12 @@ void svc_rdma_pull_next(struct svc_rdma_xprt *sx)
 {
 	bool fits;
 
-	/* Order the release of bytes or regions before the check of qu_waiting. */
+	/* Order the release of pages or regions before the check of qu_waiting. */
 	smp_mb();
 	if (likely(list_empty(&sx->sx_queue.qu_waiting)))
 		return;
 	spin_lock(&sx->sx_lock);
-	fits = svc_rdma_pull_fits(sx);
+	fits = svc_rdma_pull_first(sx, false);
 	spin_unlock(&sx->sx_lock);
 	if (fits)
 		svc_rdma_queue_wake(sx);
@@ -315,30 +274,10 @@ void svc_rdma_pull_again(struct svc_rdma_call *call, u32 mrs)
 
 	rpcrdma_count(server_pull_waits);
 	call->sc_mrs = mrs;
+	svc_rdma_budget_give(call);
 	spin_lock(&sx->sx_lock);
-	sx->sx_queue.qu_pulled -= call->sc_pull;
-	call->sc_pull = 0;
 	list_add(&call->sc_list, &sx->sx_queue.qu_waiting);
 	spin_unlock(&sx->sx_lock);
 	/* The regions may have become free meanwhile. */
-	svc_rdma_pull_next(sx);
-}
-
-/**
- * svc_rdma_pull_end - stop counting the bytes of a Call in qu_pulled
- * @call: Call that is about to be freed; its bytes may or may not be counted
- *
- * Context: process or completion workqueue.
- */
-void svc_rdma_pull_end(struct svc_rdma_call *call)
-{
-	struct svc_rdma_xprt *sx = call->sc_sx;
-
-	if (likely(!call->sc_pull))
-		return;
-	spin_lock(&sx->sx_lock);
-	sx->sx_queue.qu_pulled -= call->sc_pull;
-	call->sc_pull = 0;
-	spin_unlock(&sx->sx_lock);
 	svc_rdma_pull_next(sx);
 }

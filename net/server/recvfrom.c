@@ -400,7 +400,7 @@ static struct svc_rdma_call *svc_rdma_take_message(struct svc_rdma_xprt *sx,
 static struct svc_rdma_call *svc_rdma_take_call(struct svc_rdma_call *call,
 						struct xdr_buf *arg)
 {
-	if (call->sc_pull) {
+	if (!call->sc_pages) {
 		svc_rdma_pull(call);
 		return NULL;
 	}
@@ -455,6 +455,8 @@ int svc_rdma_recvfrom(struct svc_rqst *rqstp)
 	}
 
 	svc_rdma_dequeue(sx, &call, &msg);
+	if (msg && !rpcrdma_vers_asks_for_need(READ_ONCE(sx->sx_vers)))
+		svc_rdma_credits_see(sx, msg);
 	svc_xprt_received(xprt);
 	svc_rdma_reap_sends(sx);
 	if (unlikely(READ_ONCE(sx->sx_backward.bw_short)))

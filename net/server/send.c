@@ -35,8 +35,9 @@
 #include "trace.h"
 
 /* Limits of the idle pool: number of contexts, and number of bytes in their buffers. A context that
- * is given back when either limit has been reached is freed. For the second limit, all idle
- * contexts are assumed to have buffers of the same size as this context.
+ * is given back when either limit has been reached is freed, unless the pool has fewer contexts
+ * than the client has credits. For the second limit, all idle contexts are assumed to have buffers
+ * of the same size as this context.
  */
 #define SVC_RDMA_IDLE_SENDS	32u
 #define SVC_RDMA_IDLE_BYTES	(32u * SVC_RDMA_V2_REQ_SIZE)
@@ -131,13 +132,6 @@ static void svc_rdma_send_put_msg(struct svc_rdma_send *send)
 	send->ss_msg = NULL;
 }
 
-static void svc_rdma_send_close_grant(struct svc_rdma_xprt *sx, u8 age)
-{
-	spin_lock(&sx->sx_lock);
-	rpcrdma_grant_close(&sx->sx_credit.cd_grant, age);
-	spin_unlock(&sx->sx_lock);
-}
-
 /**
  * svc_rdma_send_drop_more - free all Sends of a group except the first
  * @send: first Send of a group that was not posted; or a single Send, for which nothing happens
@@ -154,7 +148,6 @@ void svc_rdma_send_drop_more(struct svc_rdma_send *send)
 	list_for_each_entry_safe(more, next, &list, ss_send.sd_list) {
 		spin_lock(&sx->sx_lock);
 		list_del(&more->ss_list);
-		rpcrdma_grant_close(&sx->sx_credit.cd_grant, more->ss_age);
 		spin_unlock(&sx->sx_lock);
 		svc_rdma_send_free(more);
 	}
@@ -183,6 +176,7 @@ void svc_rdma_send_reset(struct svc_rdma_send *send)
 			put_page(send->ss_pages[i]);
 	send->ss_npages = 0;
 	send->ss_send.sd_wr.opcode = IB_WR_SEND;
+	send->ss_grants = false;
 	svc_rdma_slots_release(sx, send->ss_send.sd_slots);
 	WRITE_ONCE(send->ss_send.sd_slots, 0);
 }
@@ -208,13 +202,10 @@ static bool svc_rdma_send_put_locked(struct svc_rdma_send *send)
 	struct svc_rdma_send_pool *pool = &sx->sx_sends;
 
 	lockdep_assert_held(&sx->sx_lock);
-	/* The message has been sent, or will never be sent. So the credits that it grants can be
-	 * taken back without waiting for it: see net/core/grant.c.
-	 */
-	rpcrdma_grant_close(&sx->sx_credit.cd_grant, send->ss_age);
-	if (pool->sp_nidle >= SVC_RDMA_IDLE_SENDS ||
-	    pool->sp_nidle * send->ss_send.sd_buf.bf_size >=
-	    SVC_RDMA_IDLE_BYTES)
+	if (pool->sp_nidle >= svc_rdma_credits_told(sx) &&
+	    (pool->sp_nidle >= SVC_RDMA_IDLE_SENDS ||
+	     pool->sp_nidle * send->ss_send.sd_buf.bf_size >=
+	     SVC_RDMA_IDLE_BYTES))
 		return false;
 	list_move(&send->ss_list, &pool->sp_idle);
 	pool->sp_nidle++;
@@ -276,11 +267,9 @@ struct svc_rdma_send *svc_rdma_send_get(struct svc_rdma_xprt *sx, gfp_t gfp)
 	struct svc_rdma_send_pool *pool = &sx->sx_sends;
 	struct svc_rdma_send *send;
 	LIST_HEAD(surplus);
-	u8 age;
 
 	spin_lock(&sx->sx_lock);
 	svc_rdma_send_collect_locked(sx, &surplus);
-	age = rpcrdma_grant_open(&sx->sx_credit.cd_grant);
 	send = list_first_entry_or_null(&pool->sp_idle, struct svc_rdma_send,
 					ss_list);
 	if (send) {
@@ -295,10 +284,6 @@ struct svc_rdma_send *svc_rdma_send_get(struct svc_rdma_xprt *sx, gfp_t gfp)
 	else if (unlikely(send->ss_wanted <
 			  READ_ONCE(sx->sx_conn.cn_limits.lm_inline_send)))
 		svc_rdma_send_create_buf(send, gfp);
-	if (likely(send))
-		send->ss_age = age;
-	else
-		svc_rdma_send_close_grant(sx, age);
 	return send;
 }
 
@@ -369,7 +354,7 @@ u32 svc_rdma_send_unneeded(struct svc_rdma_xprt *sx)
 
 /**
  * svc_rdma_send_trim - free idle contexts
- * @sx: connection in the list of server/trim.c
+ * @sx: connection in the list of server/reclaim.c
  * @most: maximum number of contexts to take from the idle pool and free
  *
  * Contexts in sp_done for which the pool has no room are freed as well, but not counted.
@@ -455,6 +440,13 @@ static void svc_rdma_send_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 		if (!sx->sx_conn.cn_caps.dc_iwarp)
 			rpcrdma_keepalive_heard(&sx->sx_conn.cn_keepalive);
 	}
+	/* On iWARP, the completion only shows that the Send has left. */
+	if (unlikely(send->ss_at)) {
+		if (!sx->sx_conn.cn_caps.dc_iwarp)
+			rpcrdma_need_sent(&sx->sx_credit.cd_need,
+					  ktime_get_ns() - send->ss_at);
+		send->ss_at = 0;
+	}
 	svc_rdma_progress_sent(sx, send);
 	/* This releases the slots. From then on, the context does not count as posted. */
 	svc_rdma_send_reset(send);
@@ -499,6 +491,20 @@ static void svc_rdma_send_part_more(struct svc_rdma_send *send)
 	}
 }
 
+/* Write the present grant into a message that is about to be posted, if it has changed since the
+ * message was made. All messages that may still be posted with an older grant are being posted in a
+ * read-side critical section of RCU, so the server knows when there is none (cd_posted).
+ */
+static void svc_rdma_send_grant(struct svc_rdma_send *send)
+{
+	u32 credits = svc_rdma_credits_told(svc_rdma_send_sx(send));
+	struct rpcrdma_send *more;
+
+	if (rpcrdma_send_set_credit(&send->ss_send, credits))
+		list_for_each_entry(more, &send->ss_send.sd_more, sd_list)
+			rpcrdma_send_set_credit(more, credits);
+}
+
 /**
  * svc_rdma_send_post - post a Send or a group of Sends, and the RDMA Writes before it
  * @send: context whose message is prepared, and which has got the slots that sd_wait asks
@@ -514,6 +520,7 @@ int svc_rdma_send_post(struct svc_rdma_send *send)
 {
 	struct svc_rdma_xprt *sx = svc_rdma_send_sx(send);
 	struct ib_send_wr *first, *wr;
+	int rc;
 
 	svc_rdma_send_put_msg(send);
 	rpcrdma_count(server_sends);
@@ -525,15 +532,22 @@ int svc_rdma_send_post(struct svc_rdma_send *send)
 	for (wr = first; wr != &send->ss_send.sd_wr; wr = wr->next)
 		svc_rdma_send_prepare_write(send, wr);
 
+	if (unlikely(!READ_ONCE(sx->sx_account.ac_known)))
+		send->ss_at = ktime_get_ns();
+	rcu_read_lock();
+	if (send->ss_grants)
+		svc_rdma_send_grant(send);
 	rpcrdma_send_chain(&send->ss_send);
 	svc_rdma_send_set_slots(send, send->ss_send.sd_wait.wt_slots -
 				      send->ss_send.sd_nmore);
 	trace_svc_rdma_send(send);
 	if (unlikely(send->ss_send.sd_nmore))
 		svc_rdma_send_part_more(send);
-	if (svc_rdma_send_is_awaited(send))
-		return rpcrdma_conn_post_awaited(&sx->sx_conn, first);
-	return rpcrdma_conn_post(&sx->sx_conn, first);
+	rc = svc_rdma_send_is_awaited(send) ?
+	     rpcrdma_conn_post_awaited(&sx->sx_conn, first) :
+	     rpcrdma_conn_post(&sx->sx_conn, first);
+	rcu_read_unlock();
+	return rc;
 }
 
 static void svc_rdma_send_ready(struct rpcrdma_sq_waiter *waiter)
@@ -543,9 +557,9 @@ static void svc_rdma_send_ready(struct rpcrdma_sq_waiter *waiter)
 }
 
 /**
- * svc_rdma_send_submit - post an answer to a Call, or let it wait for slots
+ * svc_rdma_send_submit - post a message that grants credits, or let it wait for slots
  * @send: context with the message in its buffer, and the RDMA Writes before it
- * @call: Call; its message moves to @send
+ * @call: Call that it answers, whose message moves to @send; or NULL
  * @len: bytes to send
  *
  * Context: process; sleeps.
@@ -563,16 +577,19 @@ int svc_rdma_send_submit(struct svc_rdma_send *send, struct svc_rdma_call *call,
 
 	if (slots > sq->sq_size)
 		return -EMSGSIZE;
-	/* This may sleep, so it is done here, before slots are taken. A holder of slots must
-	 * not wait (I9), and svc_rdma_send_ready() must not sleep.
-	 */
-	rc = svc_rdma_msg_renew(sx, call->sc_msg);
-	if (unlikely(rc))
-		return rc;
+	if (likely(call)) {
+		/* This may sleep, so it is done here, before slots are taken. A holder of slots
+		 * must not wait (I9), and svc_rdma_send_ready() must not sleep.
+		 */
+		rc = svc_rdma_msg_renew(sx, call->sc_msg);
+		if (unlikely(rc))
+			return rc;
+		send->ss_msg = call->sc_msg;
+		call->sc_msg = NULL;
+	}
 	rpcrdma_send_prepare(&send->ss_send, len);
+	send->ss_grants = true;
 	send->ss_send.sd_wait.wt_slots = slots;
-	send->ss_msg = call->sc_msg;
-	call->sc_msg = NULL;
 	if (likely(rpcrdma_sq_try(sq, slots, 0))) {
 		/* If posting fails, the connection is down, and the caller has
 		 * nothing left to do.
@@ -585,10 +602,10 @@ int svc_rdma_send_submit(struct svc_rdma_send *send, struct svc_rdma_call *call,
 }
 
 /**
- * svc_rdma_send_control - answer a message with an error or a CONNPROP
+ * svc_rdma_send_control - send an error or a CONNPROP
  * @send: context that holds nothing but the answer in its buffer. The caller does not own
  *	it any more, even after an error
- * @call: message that is answered
+ * @call: message that is answered, or NULL
  * @len: bytes to send; or a negative errno, if the answer could not be encoded
  *
  * Send With Invalidate is only for Replies (RFC 8797 4.1; G-22), and is never used here.

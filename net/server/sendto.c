@@ -307,7 +307,7 @@ int svc_rdma_sendto(struct svc_rqst *rqstp)
 	CLASS(svc_rdma_inside, inside)(sx);
 	if (!inside || svc_rdma_is_down(sx))
 		return -ENOTCONN;
-	svc_rdma_credits_meet(sx);
+	svc_rdma_credits_answered(sx);
 	send = svc_rdma_send_get(sx, GFP_KERNEL);
 	if (!send)
 		goto out_fail;

@@ -141,9 +141,7 @@ struct svc_rdma_chain {
  * @sc_slots: send queue slots held for @sc_reads; 0 while the Call waits for slots
  * @sc_wait: entry in the line for send queue slots
  * @sc_posted: jiffies when @sc_reads were posted, under sx_lock
- * @sc_pull: bytes of this Call that are counted in qu_pulled
- * @sc_budget: number of pages of this Call that server/budget.c counts
- * @sc_budget_known: svc_rdma_is_known() was true when the pages were counted
+ * @sc_counted: number of bytes that server/budget.c counts for the pages of this Call
  * @sc_mrs: number of memory regions that must be free before the Call can be pulled, that
  *	is, read by RDMA; 0 until svc_rdma_pull_again() has set it
  * @sc_pages: array of pages with the Call, or with the part of it that is not in the
@@ -180,9 +178,7 @@ struct svc_rdma_call {
 	u32			sc_slots;
 	struct rpcrdma_sq_waiter	sc_wait;
 	unsigned long		sc_posted;
-	u32			sc_pull;
-	u32			sc_budget;
-	bool			sc_budget_known;
+	u32			sc_counted;
 	u32			sc_mrs;
 	struct page		**sc_pages;
 	u32			sc_npages;
@@ -222,11 +218,11 @@ struct svc_rdma_body {
  * @ss_writes: RDMA Writes posted before the Send; trace events show sd_cid for them, too
  * @ss_msg: message of the Call that is answered, until just before the Send is posted; or NULL
  * @ss_posted: jiffies when the Send was posted; set before sd_slots
+ * @ss_at: time in nanoseconds when the Send was posted; 0 if the client was known by then
  * @ss_done: link in sp_done
  * @ss_wanted: size in bytes for which the buffer was last prepared. The buffer is smaller if there
  *	was no memory for this size
- * @ss_age: what rpcrdma_grant_open() has returned for the message that is to be sent, see struct
- *	rpcrdma_grant
+ * @ss_grants: the message grants credits to the client
  * @ss_pages: pages of the Reply, if RDMA Writes read some of them; an entry may be NULL
  * @ss_npages: number of entries used in @ss_pages
  * @ss_maxpages: number of entries allocated for @ss_pages
@@ -241,9 +237,10 @@ struct svc_rdma_send {
 	struct svc_rdma_chain	ss_writes;
 	struct rpcrdma_msg_in	*ss_msg;
 	unsigned long		ss_posted;
+	u64			ss_at;
 	struct llist_node	ss_done;
 	u32			ss_wanted;
-	u8			ss_age;
+	bool			ss_grants;
 	struct page		**ss_pages;
 	u32			ss_npages;
 	u32			ss_maxpages;
@@ -277,9 +274,8 @@ struct svc_rdma_stats {
  *	first one first. Whoever holds XPT_BUSY owns this list
  * @qu_complete: Calls whose RDMA Reads have completed (sc_list)
  * @qu_waiting: Calls whose RDMA Reads may not begin yet (sc_list)
- * @qu_pulled: bytes of the Calls that are being pulled (read by RDMA) or are in @qu_complete
  *
- * sx_lock protects @qu_complete, @qu_waiting and @qu_pulled. XPT_DATA tells sunrpc whether there is
+ * sx_lock protects @qu_complete and @qu_waiting. XPT_DATA tells sunrpc whether there is
  * work for a thread: an entry of @qu_received, @qu_taken or @qu_complete, or a first
  * entry of @qu_waiting that can be pulled, that is, read by RDMA. svc_rdma_queue_wake() may also
  * set XPT_DATA for work that is in no queue.
@@ -289,7 +285,6 @@ struct svc_rdma_queue {
 	struct llist_node	*qu_taken;
 	struct list_head	qu_complete;
 	struct list_head	qu_waiting;
-	u32			qu_pulled;
 };
 
 /**
@@ -334,52 +329,59 @@ struct svc_rdma_posted {
 };
 
 /**
- * struct svc_rdma_holdings - the memory of a connection's Receives and Sends; server/budget.c
- * @hg_account: account of the connection in the server's budget
- * @hg_recvs: number of bytes of the Receives; until svc_rdma_budget_settle(), it includes all
- *	that svc_rdma_budget_borrow() has lent
- * @hg_sends: number of bytes in the buffers of the Sends that exist
- * @hg_send_least: minimum of @hg_send_counted: number of credits times the bytes of a Send buffer
- * @hg_send_counted: number of bytes that the account counts for Sends
+ * struct svc_rdma_account - the memory of a connection; server/budget.c
+ * @ac_client: the client; NULL if the account is not open
+ * @ac_known: the client is known on this connection
+ * @ac_recvs: number of bytes of the Receives; until svc_rdma_budget_settle(), it includes all
+ *	that svc_rdma_budget_borrow() has given
+ * @ac_sends: number of bytes in the buffers of the Sends that exist
+ * @ac_least: number of bytes that count for Sends at least: one Send for each credit
+ * @ac_pages: number of bytes of the pages of Calls
+ * @ac_call: number of bytes of the largest Call
+ * @ac_held: the sum: @ac_recvs, the larger of @ac_sends and @ac_least, and @ac_pages
  *
- * svc_rdma_budget_lock protects all members except @hg_sends.
+ * svc_rdma_budget_lock protects all members.
  */
-struct svc_rdma_holdings {
-	struct rpcrdma_account	hg_account;
-	u64			hg_recvs;
-	atomic_long_t		hg_sends;
-	long			hg_send_least;
-	long			hg_send_counted;
+struct svc_rdma_account {
+	struct svc_rdma_client	*ac_client;
+	bool			ac_known;
+	u64			ac_recvs;
+	u64			ac_sends;
+	u64			ac_least;
+	u64			ac_pages;
+	u64			ac_call;
+	u64			ac_held;
 };
 
 /**
  * struct svc_rdma_credits - credits, and the Receives behind them; server/credit.c
  * @cd_grant: number of credits that new messages grant (gn_told), and number that the client
- *	may still assume (gn_bound). Under sx_lock. gn_told and gn_bound change only under
- *	sx_grow, or before the connection is accepted
+ *	may still assume (gn_bound). They change only under sx_grow, or before the connection is
+ *	accepted
+ * @cd_posted: cookie of RCU: after this grace period, all messages are posted that grant more than
+ *	gn_told, under sx_grow
  * @cd_bc_recvs: number of Receives for the replies to callbacks, one for each callback in flight;
  *	under sx_grow, and lowered also under bw_lock
  * @cd_spare_recvs: number of Receives for messages that take no credit, under sx_grow
  * @cd_recv_size: size in bytes of each Receive made from now on, under sx_grow
  * @cd_refused: jiffies when memory for more credits was last refused; 0 if it never was
- * @cd_peak: maximum number of credits that were in use at one time since
+ * @cd_need: to count the credits in use; whoever holds XPT_BUSY uses it, except nd_rtt
+ * @cd_used: number of credits that @cd_need has last found to be in use
+ * @cd_peak: maximum number of credits that were in use, or could have been, since
  *	svc_rdma_credits_review() last ran
- * @cd_reviewed: jiffies when svc_rdma_credits_review() last ran
- * @cd_reviewed_received: value of vs_received at that time
- * @cd_second: jiffies when the current second began, for the rate of Receives
- * @cd_second_received: value of vs_received when that second began
+ * @cd_reviewed: value of vs_received at that time, under sx_grow
  */
 struct svc_rdma_credits {
 	struct rpcrdma_grant	cd_grant;
+	unsigned long		cd_posted;
 	u32			cd_bc_recvs;
 	u32			cd_spare_recvs;
 	u32			cd_recv_size;
 	unsigned long		cd_refused;
+	struct rpcrdma_need	cd_need;
+	u32			cd_used;
 	u32			cd_peak;
-	unsigned long		cd_reviewed;
-	u64			cd_reviewed_received;
-	unsigned long		cd_second;
-	u64			cd_second_received;
+	u64			cd_reviewed;
 };
 
 /**
@@ -403,6 +405,7 @@ enum svc_rdma_back {
  * @ng_v2_size: bytes of the largest inline Call in version 2, announced as the property
  *	RBSIZ (size of a Receive)
  * @ng_props_heard: the client has announced its properties; protected by sx_grow
+ * @ng_notice: XID of the last CONNPROP that was sent to tell the client of a smaller grant
  * @ng_rtx: the property RTX (round-trip extension) that is announced to the client. The members
  *	that describe Receives are set when the connection is accepted, and are cleared later
  *	if Receives get no target segments (rtx.h). The others are set when the property is
@@ -413,6 +416,7 @@ struct svc_rdma_negotiate {
 	u32			ng_v1_size;
 	u32			ng_v2_size;
 	bool			ng_props_heard;
+	u32			ng_notice;
 	struct rpcrdma2_rtx	ng_rtx;
 };
 
@@ -482,12 +486,12 @@ static inline u32 svc_rdma_backward_used(const struct svc_rdma_backward *bw)
  *	lost
  * @sx_grow: held while Receives or memory regions are added, while Receives are taken away, and
  *	while the version is settled or the client's properties are applied
- * @sx_holdings: the memory of the Receives and Sends
+ * @sx_account: the memory of the Receives, the Sends and the pages of Calls
  * @sx_credit: credits of the client, and the Receives for them
  * @sx_backward: callbacks
  * @sx_mrs: memory regions for RDMA Reads, if the device needs or prefers regions
- * @sx_trim: link in the list of server/trim.c; empty unless the connection is accepted and not
- *	being closed
+ * @sx_reclaim: link in the list of server/reclaim.c; empty unless the connection is accepted and
+ *	not being closed
  * @sx_debugfs: debugfs file of the connection; NULL until the connection is accepted
  * @sx_outside: completed when @sx_inside has no holder any more
  * @sx_down: work that closes @sx_conn after the connection was lost. While it is queued or
@@ -495,8 +499,8 @@ static inline u32 svc_rdma_backward_used(const struct svc_rdma_backward *bw)
  * @sx_free: work that is queued when the last reference is dropped. It closes @sx_conn, unless
  *	@sx_down has done so, and frees this structure
  * @sx_queue: work for threads
- * @sx_lock: protects cd_grant, and members of other structures: the comments of these structures
- *	say which. No lock is taken inside it. It is taken only in process context and in the
+ * @sx_lock: protects members of other structures: the comments of these structures say which. Only
+ *	svc_rdma_budget_lock is taken inside it. It is taken only in process context and in the
  *	completion workqueue.
  * @sx_sends: idle Send contexts
  * @sx_posted: Calls and Send contexts that are posted or wait for slots
@@ -520,13 +524,13 @@ struct svc_rdma_xprt {
 
 	struct list_head		sx_pending;
 	struct mutex			sx_grow;	/* see above */
-	struct svc_rdma_holdings	sx_holdings;
+	struct svc_rdma_account		sx_account;
 	struct svc_rdma_credits		sx_credit;
 	struct svc_rdma_backward	sx_backward;
 	struct svc_rdma_mrs		sx_mrs;
 
-	/* server/trim.c, server/debugfs.c and server/close.c */
-	struct list_head		sx_trim;
+	/* server/reclaim.c, server/debugfs.c and server/close.c */
+	struct list_head		sx_reclaim;
 	struct dentry			*sx_debugfs;
 	struct completion		sx_outside;
 	struct work_struct		sx_down;
@@ -735,25 +739,9 @@ static inline void svc_rdma_msg_put_renewed(struct svc_rdma_xprt *sx,
 		rpcrdma_msg_drop(msg);
 }
 
-/* server/stock.c */
-
-/* Order of the largest pieces in which pages for RDMA Reads are allocated. Up to this order, the
- * page allocator keeps free pages per CPU.
- */
-#define SVC_RDMA_PIECE_ORDER	PAGE_ALLOC_COSTLY_ORDER
-
-int svc_rdma_stock_init(void);
-void svc_rdma_stock_exit(void);
-u32 svc_rdma_stock_take(struct page **pages, u32 count);
-void svc_rdma_stock_put(struct page **pages, u32 count);
-bool svc_rdma_stock_trim(void);
-void svc_rdma_stock_empty(void);
-unsigned long svc_rdma_stock_size(void);
-
 /* server/budget.c */
-int svc_rdma_budget_init(void);
-void svc_rdma_budget_exit(void);
-void svc_rdma_budget_init_xprt(struct svc_rdma_holdings *hold);
+extern struct rpcrdma_budget svc_rdma_budget;
+void svc_rdma_budget_init(void);
 int svc_rdma_budget_join(struct svc_rdma_xprt *sx);
 void svc_rdma_budget_leave(struct svc_rdma_xprt *sx);
 void svc_rdma_budget_know(struct svc_rdma_xprt *sx);
@@ -761,9 +749,10 @@ u64 svc_rdma_budget_borrow(struct svc_rdma_xprt *sx, u64 bytes);
 u64 svc_rdma_budget_excess(struct svc_rdma_xprt *sx);
 void svc_rdma_budget_settle(struct svc_rdma_xprt *sx, u32 sends);
 void svc_rdma_budget_sends(struct svc_rdma_xprt *sx, long bytes);
-void svc_rdma_budget_recount(struct svc_rdma_xprt *sx);
-void svc_rdma_budget_use(struct svc_rdma_call *call, u32 pages);
+bool svc_rdma_budget_pull(struct svc_rdma_call *call, bool take);
+void svc_rdma_budget_copy(struct svc_rdma_call *call, u32 bytes);
 void svc_rdma_budget_give(struct svc_rdma_call *call);
+void svc_rdma_budget_show(struct seq_file *seq);
 
 /* server/sq.c */
 int svc_rdma_has_wspace(struct svc_xprt *xprt);
@@ -782,7 +771,6 @@ void svc_rdma_dequeue(struct svc_rdma_xprt *sx, struct svc_rdma_call **call,
 bool svc_rdma_pull_begin(struct svc_rdma_call *call);
 void svc_rdma_pull_next(struct svc_rdma_xprt *sx);
 void svc_rdma_pull_again(struct svc_rdma_call *call, u32 mrs);
-void svc_rdma_pull_end(struct svc_rdma_call *call);
 
 /* server/mrs.c */
 void svc_rdma_mrs_release(struct svc_rdma_xprt *sx, u32 count);
@@ -807,20 +795,6 @@ struct ib_send_wr *svc_rdma_chain_wrs(struct svc_rdma_xprt *sx,
 				      struct ib_send_wr *last);
 void svc_rdma_chain_destroy(struct svc_rdma_xprt *sx,
 			    struct svc_rdma_chain *chain);
-
-/* server/pages.c */
-bool svc_rdma_pages_fit(void);
-int svc_rdma_pages_begin(struct svc_rqst *rqstp);
-u32 svc_rdma_pages_count(struct svc_rqst *rqstp);
-u32 svc_rdma_pages_take(struct svc_rqst *rqstp,
-			const struct svc_rdma_chain *chain,
-			struct page **pages);
-void svc_rdma_pages_keep(struct svc_rqst *rqstp);
-int svc_rdma_pages_alloc(struct svc_rdma_call *call, u32 nbytes);
-int svc_rdma_pages_lend(struct svc_rdma_call *call);
-void svc_rdma_pages_free(struct svc_rdma_call *call);
-void svc_rdma_pages_write(const struct svc_rdma_call *call, u32 pos,
-			  const void *from, u32 len);
 
 /* server/progress.c */
 void svc_rdma_posted_init(struct svc_rdma_posted *posted);
@@ -849,7 +823,11 @@ int svc_rdma_send_control(struct svc_rdma_send *send,
 void svc_rdma_credits_init(struct svc_rdma_credits *credits);
 int svc_rdma_credits_few(struct svc_rdma_xprt *sx, u32 recv_size);
 int svc_rdma_credits_begin(struct svc_rdma_xprt *sx, u32 recv_size, u32 spare);
-void svc_rdma_credits_meet(struct svc_rdma_xprt *sx);
+void svc_rdma_credits_see(struct svc_rdma_xprt *sx,
+			  const struct rpcrdma_msg_in *msg);
+bool svc_rdma_credits_review(struct svc_rdma_xprt *sx);
+bool svc_rdma_credits_confirm(struct svc_rdma_xprt *sx);
+void svc_rdma_credits_answered(struct svc_rdma_xprt *sx);
 void svc_rdma_credits_use(const struct svc_rdma_call *call);
 int svc_rdma_credits_backward(struct svc_rdma_xprt *sx);
 
@@ -861,6 +839,38 @@ u32 svc_rdma_negotiate_guess(const struct svc_rdma_xprt *sx,
 void svc_rdma_negotiate_accept(const struct svc_rdma_xprt *sx,
 			       struct rpcrdma2_accept *accept);
 void svc_rdma_negotiate_connprop(struct svc_rdma_call *call);
+void svc_rdma_negotiate_notify(struct svc_rdma_xprt *sx);
+
+/* server/reclaim.c */
+
+/* Order of the largest pieces in which pages for RDMA Reads are allocated. Up to this order, the
+ * page allocator keeps free pages per CPU.
+ */
+#define SVC_RDMA_PIECE_ORDER	PAGE_ALLOC_COSTLY_ORDER
+
+int svc_rdma_reclaim_init(void);
+void svc_rdma_reclaim_exit(void);
+void svc_rdma_reclaim_join(struct svc_rdma_xprt *sx);
+void svc_rdma_reclaim_leave(struct svc_rdma_xprt *sx);
+u32 svc_rdma_stock_take(struct page **pages, u32 count);
+void svc_rdma_stock_put(struct page **pages, u32 count);
+bool svc_rdma_stock_trim(void);
+void svc_rdma_stock_empty(void);
+unsigned long svc_rdma_stock_size(void);
+
+/* server/pages.c */
+bool svc_rdma_pages_fit(void);
+int svc_rdma_pages_begin(struct svc_rqst *rqstp);
+u32 svc_rdma_pages_count(struct svc_rqst *rqstp);
+u32 svc_rdma_pages_take(struct svc_rqst *rqstp,
+			const struct svc_rdma_chain *chain,
+			struct page **pages);
+void svc_rdma_pages_keep(struct svc_rqst *rqstp);
+int svc_rdma_pages_alloc(struct svc_rdma_call *call, u32 nbytes);
+int svc_rdma_pages_lend(struct svc_rdma_call *call);
+void svc_rdma_pages_free(struct svc_rdma_call *call);
+void svc_rdma_pages_write(const struct svc_rdma_call *call, u32 pos,
+			  const void *from, u32 len);
 
 /* server/error.c */
 int svc_rdma_send_refusal(struct svc_rdma_send *send,
@@ -908,12 +918,6 @@ int svc_rdma_write_reply(struct svc_rdma_call *call,
 			 struct svc_rdma_chain *chain,
 			 const struct xdr_buf *xdr, u32 *written);
 
-/* server/trim.c */
-int svc_rdma_trim_init(void);
-void svc_rdma_trim_exit(void);
-void svc_rdma_trim_join(struct svc_rdma_xprt *sx);
-void svc_rdma_trim_leave(struct svc_rdma_xprt *sx);
-
 /* server/sendto.c */
 int svc_rdma_sendto(struct svc_rqst *rqstp);
 
@@ -929,6 +933,8 @@ void svc_rdma_bc_close_all(struct svc_rdma_xprt *sx);
 int svc_rdma_recvfrom(struct svc_rqst *rqstp);
 
 /* server/debugfs.c */
+void svc_rdma_debugfs_init(void);
+void svc_rdma_debugfs_exit(void);
 void svc_rdma_debugfs_create(struct svc_rdma_xprt *sx);
 void svc_rdma_debugfs_destroy(struct svc_rdma_xprt *sx);
 

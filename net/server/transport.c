@@ -226,27 +226,23 @@ int svc_rdma_init(void)
 {
 	int rc;
 
-	rc = svc_rdma_stock_init();
+	rc = svc_rdma_reclaim_init();
 	if (rc)
 		return rc;
-	rc = svc_rdma_budget_init();
-	if (rc)
-		goto out_stock;
-	rc = svc_rdma_trim_init();
-	if (rc)
-		goto out_budget;
 	rc = svc_rdma_call_cache_init();
 	if (rc)
-		goto out_trim;
+		goto out_reclaim;
 	rc = svc_rdma_close_init();
 	if (rc)
 		goto out_cache;
 	rc = xprt_register_transport(&svc_rdma_bc_class);
 	if (rc)
 		goto out_close;
+	svc_rdma_budget_init();
 	rc = svc_reg_xprt_class(&svc_rdma_class);
 	if (rc)
 		goto out_bc;
+	svc_rdma_debugfs_init();
 	return 0;
 
 out_bc:
@@ -255,12 +251,8 @@ out_close:
 	svc_rdma_close_exit();
 out_cache:
 	svc_rdma_call_cache_exit();
-out_trim:
-	svc_rdma_trim_exit();
-out_budget:
-	svc_rdma_budget_exit();
-out_stock:
-	svc_rdma_stock_exit();
+out_reclaim:
+	svc_rdma_reclaim_exit();
 	return rc;
 }
 
@@ -274,11 +266,10 @@ out_stock:
  */
 void svc_rdma_exit(void)
 {
+	svc_rdma_debugfs_exit();
 	svc_unreg_xprt_class(&svc_rdma_class);
 	xprt_unregister_transport(&svc_rdma_bc_class);
 	svc_rdma_close_exit();
 	svc_rdma_call_cache_exit();
-	svc_rdma_trim_exit();
-	svc_rdma_budget_exit();
-	svc_rdma_stock_exit();
+	svc_rdma_reclaim_exit();
 }

@@ -170,6 +170,7 @@ static void rpcrdma_recv_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 	}
 
 	rpcrdma_keepalive_heard(&conn->cn_keepalive);
+	WRITE_ONCE(conn->cn_recvs.rp_arrived, conn->cn_recvs.rp_arrived + 1);
 	atomic_inc(&conn->cn_recvs.rp_nheld);
 	atomic_set(&recv->rv_state, RPCRDMA_RECV_HELD);
 	recv->rv_len = wc->byte_len;

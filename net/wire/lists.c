@@ -63,6 +63,25 @@ bool rpcrdma_wire_peek_vers(const void *buf, u32 len, u32 *vers)
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_wire_peek_vers);
 
+/**
+ * rpcrdma_wire_set_credit - change the credit value of an encoded message
+ * @buf: message
+ * @credit: rdma_credit
+ *
+ * Context: any.
+ * Return: false if the message has this value already.
+ */
+bool rpcrdma_wire_set_credit(void *buf, u32 credit)
+{
+	void *word = buf + 2 * RPCRDMA_WORD_LEN;
+
+	if (get_unaligned_be32(word) == credit)
+		return false;
+	put_unaligned_be32(credit, word);
+	return true;
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_wire_set_credit);
+
 /* Read the word that tells whether optional data follows. Only 0 and 1 are valid (RFC 4506
  * 4.19).
  */

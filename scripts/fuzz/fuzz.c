@@ -40,8 +40,8 @@ static const struct {
 	{ "credit",	fuzz_credit },
 	{ "plan",	fuzz_plan },
 	{ "size",	fuzz_size },
-	{ "budget",	fuzz_budget },
 	{ "grant",	fuzz_grant },
+	{ "need",	fuzz_need },
 	{ "paths",	fuzz_paths },
 	{ "path",	fuzz_path },
 };

@@ -21,7 +21,7 @@ fuzz_target fuzz_rtx_msg, fuzz_rtx_group, fuzz_rtx_layout;
 fuzz_target fuzz_choice;
 fuzz_target fuzz_chunk, fuzz_items, fuzz_head, fuzz_payload;
 fuzz_target fuzz_props, fuzz_credit, fuzz_plan, fuzz_size;
-fuzz_target fuzz_budget, fuzz_grant;
+fuzz_target fuzz_grant, fuzz_need;
 fuzz_target fuzz_paths, fuzz_path;
 
 void fuzz_failed(const char *file, int line, const char *what);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Targets for functions that compute with numbers: private data, credits, grants, budgets, plans,
+ * Targets for functions that compute with numbers: private data, credits, grants, plans,
  * sizes. Their results are compared with what the comments of the functions describe. The expected
  * values and bounds are computed here in 64 bits, or found by trial.
  */
@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include <linux/limits.h>
-#include <rpcrdma/budget.h>
 #include <rpcrdma/credit.h>
 #include <rpcrdma/grant.h>
 #include <rpcrdma/group.h>
@@ -188,8 +187,6 @@ void fuzz_credit(const u8 *data, size_t size)
 		      fuzz_max(granted, (u64)owed + more + in_flight) -
 		      owed - more - in_flight);
 		CHECK(owed || more || rpcrdma_window_room(&win, 0) >= 1);
-		CHECK(rpcrdma_credit_advertise(in_flight) ==
-		      fuzz_max(in_flight, 1));
 	}
 }
 
@@ -912,108 +909,6 @@ void fuzz_size(const u8 *data, size_t size)
 	fuzz_size_server(&caps, requests, bc_requests, max_payload, page_size);
 }
 
-/* --- budgets --- */
-
-#define FUZZ_ACCOUNTS	8u
-#define FUZZ_BORROWERS	3u
-
-/* Check the sums of a budget, and what it promises to each client and each account. */
-static void fuzz_budget_check(const struct rpcrdma_budget *budget,
-			      const struct rpcrdma_borrower *borrowers,
-			      const struct rpcrdma_account *accounts)
-{
-	u64 loans = budget->bg_limit - budget->bg_limit / 4;
-	u64 share = rpcrdma_budget_share(budget), held = 0, lent = 0, taken = 0;
-	u64 room, excess, has, most[FUZZ_BORROWERS] = { 0 };
-	const struct rpcrdma_borrower *bo;
-	const struct rpcrdma_account *ac;
-	u32 known = 0;
-
-	for (bo = borrowers; bo < borrowers + FUZZ_BORROWERS; bo++) {
-		if (!bo->bo_accounts)
-			continue;
-		lent += bo->bo_lent;
-		known += !!bo->bo_known;
-		taken += bo->bo_known ? fuzz_max(bo->bo_lent, share) : 0;
-	}
-	for (ac = accounts; ac < accounts + FUZZ_ACCOUNTS; ac++)
-		held += ac->ba_held;
-	CHECK(budget->bg_held == held && budget->bg_taken == taken);
-	CHECK(budget->bg_lent == lent && lent <= held);
-	CHECK(budget->bg_known == known && share * known <= loans / 2);
-	for (ac = accounts; ac < accounts + FUZZ_ACCOUNTS; ac++) {
-		bo = ac->ba_borrower;
-		if (!bo)
-			continue;
-		room = rpcrdma_account_room(budget, ac);
-		excess = rpcrdma_account_excess(budget, ac);
-		CHECK(!room || ac->ba_known);
-		/* If the budget is not overdrawn, what this account may still borrow does not
-		 * overdraw it.
-		 */
-		CHECK(held - lent + taken > loans || held + room <= loans);
-		CHECK(bo->bo_lent >= share || room <= loans);
-		CHECK(!room || !excess);
-		CHECK(ac->ba_base <= ac->ba_held);
-		has = ac->ba_held - ac->ba_base;
-		CHECK(excess <= has);
-		most[bo - borrowers] = fuzz_max(most[bo - borrowers], has + room);
-	}
-	/* While the budget is not overdrawn, a known client can use its share: at least one of its
-	 * accounts may have an equal part of the share, or more.
-	 */
-	for (bo = borrowers; bo < borrowers + FUZZ_BORROWERS; bo++)
-		if (held - lent + taken <= loans && bo->bo_accounts &&
-		    bo->bo_known && bo->bo_lent < share)
-			CHECK(most[bo - borrowers] >= share / bo->bo_accounts);
-}
-
-/* Target budget: accounts are opened, used and closed in any order, and the limit changes. */
-void fuzz_budget(const u8 *data, size_t size)
-{
-	struct fuzz_in in = { .fi_pos = data, .fi_left = size };
-	struct rpcrdma_borrower borrowers[FUZZ_BORROWERS] = { 0 };
-	struct rpcrdma_account accounts[FUZZ_ACCOUNTS], *ac;
-	struct rpcrdma_budget budget = RPCRDMA_BUDGET_INIT(budget);
-	u32 i;
-
-	rpcrdma_budget_resize(&budget, fuzz_num(&in));
-	for (i = 0; i < FUZZ_ACCOUNTS; i++)
-		rpcrdma_account_init(&accounts[i]);
-	while (in.fi_left) {
-		ac = &accounts[fuzz_u8(&in) % FUZZ_ACCOUNTS];
-		if (!ac->ba_borrower) {
-			rpcrdma_account_open(&budget, ac,
-					     &borrowers[(ac - accounts) %
-							FUZZ_BORROWERS]);
-			continue;
-		}
-		switch (fuzz_u8(&in) % 6) {
-		case 0:
-			rpcrdma_account_close(&budget, ac);
-			break;
-		case 1:
-			rpcrdma_account_know(&budget, ac);
-			break;
-		case 2:
-			rpcrdma_budget_resize(&budget, fuzz_num(&in));
-			break;
-		case 3:
-			rpcrdma_account_set(&budget, ac, fuzz_num(&in));
-			break;
-		case 4:
-			rpcrdma_account_set(&budget, ac, ac->ba_held -
-					    rpcrdma_account_excess(&budget, ac));
-			break;
-		default:
-			rpcrdma_account_set(&budget, ac, ac->ba_held +
-					    rpcrdma_account_room(&budget, ac));
-			break;
-		}
-		fuzz_budget_check(&budget, borrowers, accounts);
-	}
-}
-
 /* --- grants --- */
 
 #define FUZZ_CREDITS	8u
@@ -1021,42 +916,40 @@ void fuzz_budget(const u8 *data, size_t size)
 /*
  * Target grant: a responder that takes credits back, and a requester that uses its latest grant.
  * Calls arrive in the order in which they were sent, and Replies in the order in which they were
- * posted. Of all Replies that were made, either the first or the last one is posted next.
+ * posted. Of all Replies that are being posted, either the first or the last one is posted next. No
+ * Call counts as long as one of them has a grant from before the last time that it was lowered.
  */
 void fuzz_grant(const u8 *data, size_t size)
 {
 	struct fuzz_in in = { .fi_pos = data, .fi_left = size };
-	u32 making = 0, under_way = 0, calls = 0, believes = 1, in_flight = 0;
-	u32 says[FUZZ_CREDITS], reply[FUZZ_CREDITS], n, credits;
-	u8 age[FUZZ_CREDITS];
-	struct rpcrdma_grant grant;
+	u32 posting = 0, under_way = 0, calls = 0, believes = 1, in_flight = 0;
+	u32 says[FUZZ_CREDITS], reply[FUZZ_CREDITS], n, credits, old = 0;
+	struct rpcrdma_grant grant = { .gn_told = 1, .gn_bound = 1 };
 
-	rpcrdma_grant_init(&grant, 1);
 	while (in.fi_left) {
 		credits = fuzz_u8(&in) % FUZZ_CREDITS + 1;
 		switch (fuzz_u8(&in) % 6) {
 		case 0:
 			in_flight += in_flight < believes;
-			calls = in_flight - making - under_way;
+			calls = in_flight - posting - under_way;
 			break;
 		case 1:
 			if (!calls)
 				break;
-			rpcrdma_grant_arrived(&grant, 1);
-			age[making] = rpcrdma_grant_open(&grant);
-			says[making++] = grant.gn_told;
+			if (grant.gn_bound > grant.gn_told && !old)
+				rpcrdma_grant_arrived(&grant, 1);
+			says[posting++] = grant.gn_told;
 			calls--;
 			break;
 		case 2:
-			if (!making)
+			if (!posting)
 				break;
-			n = credits % 2 ? making - 1 : 0;
+			n = credits % 2 ? posting - 1 : 0;
 			reply[under_way++] = says[n];
-			rpcrdma_grant_close(&grant, age[n]);
-			making--;
+			old -= n < old;
+			posting--;
 			memmove(says + n, says + n + 1,
-				(making - n) * sizeof(*says));
-			memmove(age + n, age + n + 1, making - n);
+				(posting - n) * sizeof(*says));
 			break;
 		case 3:
 			if (!under_way)
@@ -1070,11 +963,51 @@ void fuzz_grant(const u8 *data, size_t size)
 				rpcrdma_grant_raise(&grant, credits);
 			break;
 		default:
-			rpcrdma_grant_lower(&grant, credits);
+			if (rpcrdma_grant_lower(&grant, credits))
+				old = posting;
 			break;
 		}
 		CHECK(believes <= grant.gn_bound && in_flight <= grant.gn_bound);
 		CHECK(grant.gn_told <= grant.gn_bound);
-		CHECK(grant.gn_open[0] + grant.gn_open[1] == making);
+	}
+}
+
+/* Target need: messages that are taken and answered at any times, and credits that grow with the
+ * need that is found
+ */
+void fuzz_need(const u8 *data, size_t size)
+{
+	struct fuzz_in in = { .fi_pos = data, .fi_left = size };
+	u32 taken = 0, answered = 0, told = 2, used, rtt;
+	struct rpcrdma_need need = { }, was;
+	u64 now = 0;
+
+	while (in.fi_left) {
+		now += fuzz_num(&in);
+		was = need;
+		switch (fuzz_u8(&in) % 4) {
+		case 0:
+			rpcrdma_need_sent(&need, fuzz_num(&in));
+			break;
+		case 1:
+			if (!taken)
+				rpcrdma_need_begin(&need, now);
+			answered += answered < taken;
+			break;
+		default:
+			if (!taken++) {
+				rpcrdma_need_heard(&need, now, answered);
+				break;
+			}
+			used = rpcrdma_need_used(&need, now, taken - 1,
+						 answered, told);
+			CHECK(used <= taken - was.nd_answered);
+			used = rpcrdma_need_grows(used, told);
+			told = fuzz_max(told, fuzz_min(used, 1024));
+			break;
+		}
+		rtt = need.nd_rtt;
+		CHECK(taken ? rtt : !rtt || rtt >= 30000);
+		CHECK(!was.nd_rtt || rtt <= was.nd_rtt);
 	}
 }

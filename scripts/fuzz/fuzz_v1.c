@@ -463,6 +463,7 @@ void fuzz_v1_error(const u8 *data, size_t size)
 	u32 low = fuzz_num(&in), high = fuzz_num(&in);
 	u32 len = RPCRDMA1_ERR_VERS_LEN, room = fuzz_u8(&in) % 32;
 	bool chunk = fuzz_u8(&in) % 2;
+	u32 other = fuzz_num(&in);
 	const struct rpcrdma2_error error = {
 		.er_code = RPCRDMA2_ERR_VERS, .er_arg = { low, high },
 	};
@@ -491,6 +492,9 @@ void fuzz_v1_error(const u8 *data, size_t size)
 	CHECK(hdr.hd_xid == xid && hdr.hd_vers == vers);
 	CHECK(hdr.hd_proc == RPCRDMA1_ERROR);
 	CHECK(hdr.hd_credit == (credit ? credit : 1));
+	CHECK(rpcrdma_wire_set_credit(buf, other) == (other != hdr.hd_credit));
+	CHECK(!rpcrdma_wire_set_credit(buf, other));
+	CHECK(fuzz_word(buf, 2) == other);
 	CHECK(hdr.hd_err == (chunk ? RPCRDMA1_ERR_CHUNK : RPCRDMA1_ERR_VERS));
 	CHECK(chunk || (hdr.hd_vers_low == low && hdr.hd_vers_high == high));
 	/* A responder drops errors, whatever their version is (V1-ERR-23). */

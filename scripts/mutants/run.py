@@ -41,7 +41,7 @@ FLAGS = {"plain": ["-O0"], "checked": ["-O0", "-fsanitize=address,undefined", "-
 # Tests of other rooms, and tests that need the kernel
 NOT_PURE = {"rpcrdma_buf_kunit.c", "rpcrdma_conn_kunit.c", "rpcrdma_counters_kunit.c", "rpcrdma_gather_kunit.c",
             "rpcrdma_keepalive_kunit.c", "rpcrdma_msg_kunit.c",
-            "rpcrdma_sq_kunit.c", "svc_rdma_group_kunit.c", "svc_rdma_inside_kunit.c", "svc_rdma_read_kunit.c", "svc_rdma_stock_kunit.c",
+            "rpcrdma_sq_kunit.c", "svc_rdma_budget_kunit.c", "svc_rdma_group_kunit.c", "svc_rdma_inside_kunit.c", "svc_rdma_read_kunit.c", "svc_rdma_stock_kunit.c",
             "xprt_rdma_foreign_kunit.c", "xprt_rdma_reply_kunit.c", "xprt_rdma_transport_kunit.c"}
 # Limit of processor time for all tests with a "plain" mutant. Without a change in the source, the
 # tests need a thirtieth of this. Other runs of the tests have ten times this limit.
@@ -92,7 +92,7 @@ def places(code, start, end):
         elif t == "!" and not binary:
             yield a, b, "", "(gone)"
         elif re.match(r"\d|0x", t):
-            value = int(t.rstrip("u"), 0)
+            value = int(t.rstrip("ul"), 0)
             more = str(value + 1) + "u" * t.endswith("u")
             yield a, b, more, more
         elif t == "if (":

@@ -205,8 +205,8 @@ def headers():
 def credits():
     # Covers: V1-CRD-04 BC-03
     rule("credits", ((m.credits > 0, m) for m in messages()))
-    # On a connection, the client always requests the same number of credits. The server's grant
-    # seldom falls: the server reviews it at most once in 15 seconds (review_time). That few Calls
+    # In version 1, the client always requests the same number of credits on a connection. The server's
+    # grant seldom falls: the server reviews it at most once in 10 seconds (review_time). That few Calls
     # are in progress at one moment is no reason to reduce it. So two falls must be at least four
     # Replies apart.
     # Covers: V1-CRD-01 V1-CRD-03 V1-CRD-29 EXP-25 V2-CRD-02
@@ -214,7 +214,7 @@ def credits():
         falls = [i for i in range(1, len(given)) if given[i] < given[i - 1]]
         return all(after - before >= 4 for before, after in zip(falls, falls[1:]))
     rule("credits-steady", ((steady(given) and len(set(asked)) <= 1, "a connection") for given, asked in (
-        ([m.credits for m in replies() if m.conn is c], [m.credits for m in calls() if m.conn is c]) for c in conns)))
+        ([m.credits for m in replies() if m.conn is c], [m.credits for m in calls() if m.conn is c and version == 1]) for c in conns)))
     # Covers: BC-04
     rule("backward-credits", ((m.credits == BACKWARD_CREDITS, m) for m in backward()))
 
@@ -222,7 +222,7 @@ def credits():
         for c in conns:
             grant, asked, out = 1, 1, {}
             for m in c.messages:
-                if m.type == ERROR or m.forward != forward:
+                if m.type == ERROR or m.forward != forward or m.type == CONNPROP and m not in c.messages[:2]:
                     continue
                 if m.is_call:
                     out[m.xid] = groups.cost(m)
@@ -233,8 +233,8 @@ def credits():
                     grant = m.credits
     # Before the first Reply, the Calls in flight on a connection take at most one credit.
     # Afterwards, whenever the client sends a Call, they take no more credits than the last Reply
-    # has granted, and no more than the client has requested. (In version 2 the two messages with
-    # properties also count, as a Call and its Reply.)
+    # has granted, and no more than the client has requested. (In version 2 the first two messages
+    # with properties also count, as a Call and its Reply.)
     # Covers: V1-CRD-06 V1-CRD-07 V1-CRD-11 V1-CRD-23 V2-CRD-01 V2-CRD-04 V2-CRD-10 RTX-74
     rule("window", window(True))
     # Covers: BC-05

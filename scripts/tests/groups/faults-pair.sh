@@ -520,6 +520,63 @@ case_late-completions() {
 	late_completions_end
 }
 
+# together <number> <READs>: that many threads make so many READs each, one after the other. Print how many milliseconds
+# that takes.
+together() {
+	python3 -I -S -c '
+import os, sys, threading, time
+fd = os.open(sys.argv[1], os.O_RDONLY | os.O_DIRECT)
+number, reads = int(sys.argv[2]), int(sys.argv[3])
+begin = threading.Barrier(number + 1)
+def work():
+    begin.wait()
+    for _ in range(reads):
+        assert len(os.pread(fd, 512, 0)) == 512
+threads = [threading.Thread(target=work) for _ in range(number)]
+for t in threads:
+    t.start()
+t0 = time.monotonic()
+begin.wait()
+for t in threads:
+    t.join()
+print(int(1000 * (time.monotonic() - t0)))' $MNT/calls "$1" "$2"
+}
+
+delayed_end() {
+	netem || true
+	highest "$(version_here)"
+	on_server highest "$(version_here)"
+}
+
+# The round trip is 10 or 100 ms. A client with n RPCs in flight gets between n and 2n + 2 credits, and all of its RPCs
+# can be in flight after at most four round trips: 12 READs of each of n threads take at most 16 round trips, and half a
+# second for slow guests. With siw, TCP needs more round trips than that until it sends 64 Calls at once. (The unit test
+# rpcrdma_need_table has more cells, and version 1.)
+# Covers: G-39
+case_credits-delayed() {
+	local cell delay n ms most
+	[ "$MODULE" = ours ] && [ -z "$OURS" ] || skip "both ends have to grant and ask by need"
+	modprobe -q sch_netem || true
+	trap delayed_end EXIT
+	highest 2
+	on_server highest 2
+	for cell in 10:1 10:4 100:1 100:4 100:16 100:64; do
+		delay=${cell%:*} n=${cell#*:}
+		until_true 60 nobody_shown || die "connections are left: $(shown client), $(shown server)"
+		netem
+		nfs_mount 3
+		head -c 4096 /dev/urandom >$MNT/calls
+		netem delay "${delay}ms" || skip "this kernel has no netem"
+		ms=$(together "$n" 12)
+		most=$(credits_granted)
+		echo "$n RPCs at $delay ms: $most credits, $(on_server bash -c "grep memory_held $DEBUG/server/*"), $ms ms"
+		((most >= n && most <= 2 * n + 2)) || die "$most credits for $n RPCs"
+		((ms <= 16 * delay + 500)) || [ "$PROVIDER/$n" = siw/64 ] || die "$ms ms for 12 READs at $delay ms"
+		netem
+		nfs_umount
+	done
+}
+
 case_same-version() { same_version; }
 
 group() {

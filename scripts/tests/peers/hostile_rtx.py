@@ -491,6 +491,7 @@ def invalidated(b):
 def spared(b):
     for mine in (MINE, NOTHING):
         c = b.connect(mine=mine)
+        c.credit = 1
         want(len(c.nfs(READ3, read_args(b.file, 100)).data) > 100, "READ")
         granted = [int(shown(c.rbsiz)["credits_granted"])]
         for _ in range(3):

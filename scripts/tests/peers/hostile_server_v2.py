@@ -16,7 +16,8 @@ from types import SimpleNamespace
 
 import hostile_server
 import proxy
-from hostile_server import CALLBACK, answered, callback_null, compound, main, of_user, refuses, sequence
+from hostile_server import (CALLBACK, answered, callback_null, compound, main, most_credits, of_user, refuses,
+                            sequence)
 from peer import (AUTH_ROOT, BAD_XDR, BRS, CONNPROP, ERROR, INVAL_HTYPE, MSG, NOMSG, RBSIZ, READ_CHUNKS,
                   REPLY_RESOURCE, SEGMENTS, SYSTEM, VERS, WRITE_CHUNKS, WRITE_RESOURCE, Failure, Message,
                   Segment, header, private, put, rpc_call, undisturbed, want, words)
@@ -643,16 +644,17 @@ def spare(s):
     s.mount(SMALL)
     op = s.user(do_write, DATA, "spare")
     first = s.next(WRITE3)
-    calls = [first] + s.gather(first.credit - 1, WRITE3)
+    most = most_credits(s, first)
+    calls = [first] + s.gather(most - 1, WRITE3)
     # Receives are posted again in batches, so look at their number after each of 20 messages.
     found = []
     before = s.counted("client_receives")
     for i in range(20):
         first.conn.plain(connprop(0x77, flags=i % 2))
         found.append(posted(s, before + i + 1))
-    s.log(f"{first.credit} Calls, Receives posted: {found}")
-    want(min(found) >= first.credit + 16 + 2,
-         f"{min(found)} Receives for {first.credit} Replies, 16 callbacks and two messages more")
+    s.log(f"{most} Calls, Receives posted: {found}")
+    want(min(found) >= most + 16 + 2,
+         f"{min(found)} Receives for {most} Replies, 16 callbacks and two messages more")
     for i in range(2):
         first.conn.plain(connprop(0x78 + i))
     for call in calls:
@@ -677,7 +679,7 @@ def fewest(s):
     before, found = s.counted("client_receives"), []
     while len(found) < 20 or found[-1] != min(found):
         want(len(found) < 60, f"{found} Receives are posted")
-        s.conns[0].plain(connprop(0x77))
+        s.conns[0].plain(connprop(0x77, flags=0))
         found.append(posted(s, before + len(found) + 1))
     return found[-1]
 
@@ -901,7 +903,7 @@ def one_byte(s):
     for count in (5, 5, 1):
         exactly(s, size, count)
     # Use up all Receives that were posted before.
-    s.pour(s.conns[0], [connprop(0x4000 + i) for i in range(300)], s.conns[0].plain)
+    s.pour(s.conns[0], [connprop(0x4000)] * 300, s.conns[0].plain)
     for count in (5, 1):
         exactly(s, size, count)
     s.works()

@@ -1,12 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The stock: pages of earlier Calls, kept for later ones. RDMA Reads fill these pages, or Calls are
- * copied to them. A busy server frees the pages of one large WRITE while it allocates those of the
- * next one. Many distributions let the kernel clear every page that it allocates, which is a large
- * part of what a WRITE costs. The page allocator keeps some free pages for each CPU. If more pages
- * than these are freed or allocated at a time, it has to take a lock that all CPUs of a node share.
+ * Memory that the server can give back at any time, and credits that clients can give back. From
+ * time to time, svc_rdma_reclaim_work() frees what was not needed since its last run, and reviews
+ * the credits of each connection (server/credit.c). If the machine is short of memory, the shrinker
+ * frees at once what no client was promised:
  *
- * Operation
+ * - The stock: pages of earlier Calls, kept for later ones. RDMA Reads fill these pages, or Calls
+ *   are copied to them.
+ * - The buffers of Send contexts that nobody uses (server/send.c). %SVC_RDMA_RECLAIM_KEEP of each
+ *   connection stay, because callbacks, which do not wait for memory, may need them then.
+ *
+ * Posted Receives are not among this memory, because no verb takes them back. If a client is
+ * silent, svc_rdma_negotiate_notify() makes it send messages that use them up (G-39).
+ *
+ * The stock
+ *
+ * A busy server frees the pages of one large WRITE while it allocates those of the next one. Many
+ * distributions let the kernel clear every page that it allocates, which is a large part of what a
+ * WRITE costs. The page allocator keeps some free pages for each CPU. If more pages than these are
+ * freed or allocated at a time, it has to take a lock that all CPUs of a node share.
  *
  * The stock consists of pieces: contiguous pages that were allocated and are freed together. Each
  * CPU has its own stock, so that CPUs do not contend for a lock. A Call takes pieces from the stock
@@ -24,28 +36,66 @@
  *   whose RDMA Reads fail is not executed.
  * - The stock of a CPU has at most %SVC_RDMA_STOCK_PIECES of each size, and at most
  *   svc_rdma_stock_most pages (see %SVC_RDMA_STOCK_PART).
- * - About every %SVC_RDMA_STOCK_TIME, the pieces that were not needed since the last time are
- *   freed.
- * - If the machine is short of memory, the shrinker frees pieces, the large ones first.
+ *
+ * Connections
+ *
+ * This file has the list of all accepted connections. A connection stays in the list until
+ * svc_rdma_conn_end() begins to close it. As long as the mutex of the list is held, no connection
+ * in the list is closed. The shrinker only tries to take the mutex, because the holder may be
+ * waiting for memory.
  */
 #include <kunit/visibility.h>
 #include <linux/export.h>
 #include <linux/mm.h>
+#include <linux/mutex.h>
 #include <linux/percpu.h>
 #include <linux/shrinker.h>
 #include <linux/workqueue.h>
 #include <rpcrdma/counters.h>
+#include <rpcrdma/param.h>
 
 #include "svc_rdma.h"
 
-/* Time in jiffies between two calls of svc_rdma_stock_trim(), which frees what was not needed */
-#define SVC_RDMA_STOCK_TIME	(10 * HZ)
+/* Number of seconds between two runs of svc_rdma_reclaim_work(); 0: it runs, but takes no credits
+ * back
+ */
+#define SVC_RDMA_REVIEW_TIME	10u
+#define SVC_RDMA_REVIEW_MAX	3600u
+static unsigned int svc_rdma_review_time = SVC_RDMA_REVIEW_TIME;
+rpcrdma_param_range(review_time, svc_rdma_review_time, 0, SVC_RDMA_REVIEW_MAX);
+MODULE_PARM_DESC(review_time,
+		 "Server: seconds after which memory and credits that are not needed are taken back, 0: no credits");
+
+/* Number of idle Send contexts that this file leaves to each connection */
+#define SVC_RDMA_RECLAIM_KEEP	2u
 /* Maximum number of pieces of one size, for each CPU: 8 MiB of the largest, with pages of 4 KB */
 #define SVC_RDMA_STOCK_PIECES	256u
 /* Number of sizes of pieces: those of order 0 to %SVC_RDMA_PIECE_ORDER */
 #define SVC_RDMA_STOCK_SIZES	(SVC_RDMA_PIECE_ORDER + 1)
 /* All stocks together have at most the machine's memory divided by this number. */
 #define SVC_RDMA_STOCK_PART	64
+
+/* Protects svc_rdma_reclaim_list, and sx_reclaim of all connections. Other locks, such as
+ * sx_lock, are taken inside it.
+ */
+static DEFINE_MUTEX(svc_rdma_list_mutex);
+static LIST_HEAD(svc_rdma_reclaim_list);
+static struct shrinker *svc_rdma_reclaim_shrinker;
+
+static void svc_rdma_reclaim_work(struct work_struct *work);
+static DECLARE_DELAYED_WORK(svc_rdma_reclaim_dwork, svc_rdma_reclaim_work);
+
+/* Queues svc_rdma_reclaim_work(), unless it is queued already. It queues itself as long as there is
+ * a connection, or a page in the stock.
+ */
+static void svc_rdma_reclaim_later(void)
+{
+	u32 time = READ_ONCE(svc_rdma_review_time) ?: SVC_RDMA_REVIEW_TIME;
+
+	schedule_delayed_work(&svc_rdma_reclaim_dwork, time * HZ);
+}
+
+/* --- the stock --- */
 
 /**
  * struct svc_rdma_stock - the stock of one CPU
@@ -67,11 +117,6 @@ struct svc_rdma_stock {
 static struct svc_rdma_stock __percpu *svc_rdma_stocks;
 /* Maximum number of pages in the stock of one CPU */
 static u32 svc_rdma_stock_most;
-static struct shrinker *svc_rdma_stock_shrinker;
-
-static void svc_rdma_stock_work(struct work_struct *work);
-/* Queued while there are pages in a stock */
-static DECLARE_DEFERRABLE_WORK(svc_rdma_stock_dwork, svc_rdma_stock_work);
 
 /* Returns the stock of this CPU. The task may then move to another CPU. That does no harm, because
  * the stock has a lock.
@@ -195,8 +240,7 @@ void svc_rdma_stock_put(struct page **pages, u32 count)
 			break;
 	spin_unlock(&stock->st_lock);
 	if (first)
-		schedule_delayed_work(&svc_rdma_stock_dwork,
-				      SVC_RDMA_STOCK_TIME);
+		svc_rdma_reclaim_later();
 	while (kept < wanted)
 		put_page(pages[kept++]);
 }
@@ -235,43 +279,6 @@ static void svc_rdma_stock_trim_one(struct svc_rdma_stock *stock)
 }
 
 /**
- * svc_rdma_stock_trim - free the pieces that were not needed since the last call
- *
- * Context: process.
- * Return: %true if there are pages left.
- */
-bool svc_rdma_stock_trim(void)
-{
-	int cpu;
-
-	for_each_possible_cpu(cpu)
-		svc_rdma_stock_trim_one(per_cpu_ptr(svc_rdma_stocks, cpu));
-	return svc_rdma_stock_size();
-}
-EXPORT_SYMBOL_IF_KUNIT(svc_rdma_stock_trim);
-
-static void svc_rdma_stock_work(struct work_struct *work)
-{
-	if (svc_rdma_stock_trim())
-		schedule_delayed_work(&svc_rdma_stock_dwork,
-				      SVC_RDMA_STOCK_TIME);
-}
-
-/**
- * svc_rdma_stock_empty - free all pages
- *
- * Context: process; sleeps. No Call returns pages meanwhile.
- */
-void svc_rdma_stock_empty(void)
-{
-	cancel_delayed_work_sync(&svc_rdma_stock_dwork);
-	/* The first call sets each st_least to st_count. So the second call frees all pieces. */
-	svc_rdma_stock_trim();
-	svc_rdma_stock_trim();
-}
-EXPORT_SYMBOL_IF_KUNIT(svc_rdma_stock_empty);
-
-/**
  * svc_rdma_stock_size - how many pages are in the stock?
  *
  * Context: any.
@@ -288,16 +295,39 @@ unsigned long svc_rdma_stock_size(void)
 }
 EXPORT_SYMBOL_IF_KUNIT(svc_rdma_stock_size);
 
-static unsigned long svc_rdma_stock_count(struct shrinker *shrinker,
-					  struct shrink_control *sc)
+/**
+ * svc_rdma_stock_trim - free the pieces that were not needed since the last call
+ *
+ * Context: process.
+ * Return: %true if there are pages left.
+ */
+bool svc_rdma_stock_trim(void)
 {
-	return svc_rdma_stock_size() ?: SHRINK_EMPTY;
-}
+	int cpu;
 
-static unsigned long svc_rdma_stock_scan(struct shrinker *shrinker,
-					 struct shrink_control *sc)
+	for_each_possible_cpu(cpu)
+		svc_rdma_stock_trim_one(per_cpu_ptr(svc_rdma_stocks, cpu));
+	return svc_rdma_stock_size();
+}
+EXPORT_SYMBOL_IF_KUNIT(svc_rdma_stock_trim);
+
+/**
+ * svc_rdma_stock_empty - free all pages
+ *
+ * Context: process. No Call returns pages meanwhile.
+ */
+void svc_rdma_stock_empty(void)
 {
-	unsigned long left = sc->nr_to_scan;
+	/* The first call sets each st_least to st_count. So the second call frees all pieces. */
+	svc_rdma_stock_trim();
+	svc_rdma_stock_trim();
+}
+EXPORT_SYMBOL_IF_KUNIT(svc_rdma_stock_empty);
+
+/* Frees at most @most pages, the large pieces first. Returns how many it has freed. */
+static unsigned long svc_rdma_stock_shrink(unsigned long most)
+{
+	unsigned long left = most;
 	int order, cpu;
 
 	for (order = SVC_RDMA_PIECE_ORDER; order >= 0; order--)
@@ -306,16 +336,117 @@ static unsigned long svc_rdma_stock_scan(struct shrinker *shrinker,
 								cpu),
 						    order, left >> order)
 				<< order;
-	return sc->nr_to_scan - left;
+	return most - left;
+}
+
+/* --- connections --- */
+
+/* Frees at most @most of @unneeded idle contexts, but leaves SVC_RDMA_RECLAIM_KEEP of them. */
+static u32 svc_rdma_reclaim_sends(struct svc_rdma_xprt *sx, u32 unneeded,
+				  unsigned long most)
+{
+	u32 freed = unneeded - min(unneeded, SVC_RDMA_RECLAIM_KEEP);
+
+	freed = min_t(unsigned long, freed, most);
+	if (freed)
+		freed = svc_rdma_send_trim(sx, freed);
+	rpcrdma_count_add(server_sends_trimmed, freed);
+	return freed;
+}
+
+static void svc_rdma_reclaim_work(struct work_struct *work)
+{
+	bool more = svc_rdma_stock_trim();
+	struct svc_rdma_xprt *sx;
+
+	mutex_lock(&svc_rdma_list_mutex);
+	list_for_each_entry(sx, &svc_rdma_reclaim_list, sx_reclaim) {
+		/* The completions of the last Sends may not have been handled yet. */
+		rpcrdma_send_cq_poll(&sx->sx_conn);
+		svc_rdma_reclaim_sends(sx, svc_rdma_send_unneeded(sx), ULONG_MAX);
+		if (READ_ONCE(svc_rdma_review_time) &&
+		    svc_rdma_credits_review(sx))
+			svc_rdma_negotiate_notify(sx);
+		more = true;
+	}
+	mutex_unlock(&svc_rdma_list_mutex);
+	if (more)
+		svc_rdma_reclaim_later();
+}
+
+static unsigned long svc_rdma_reclaim_count(struct shrinker *shrinker,
+					    struct shrink_control *sc)
+{
+	unsigned long count = svc_rdma_stock_size();
+	struct svc_rdma_xprt *sx;
+	u32 idle;
+
+	if (mutex_trylock(&svc_rdma_list_mutex)) {
+		list_for_each_entry(sx, &svc_rdma_reclaim_list, sx_reclaim) {
+			idle = svc_rdma_send_collect(sx);
+			count += idle - min(idle, SVC_RDMA_RECLAIM_KEEP);
+		}
+		mutex_unlock(&svc_rdma_list_mutex);
+	}
+	return count ?: SHRINK_EMPTY;
+}
+
+static unsigned long svc_rdma_reclaim_scan(struct shrinker *shrinker,
+					   struct shrink_control *sc)
+{
+	unsigned long most = sc->nr_to_scan;
+	unsigned long freed = svc_rdma_stock_shrink(most);
+	struct svc_rdma_xprt *sx;
+
+	if (freed >= most)
+		return freed;
+	if (!mutex_trylock(&svc_rdma_list_mutex))
+		return freed ?: SHRINK_STOP;
+	list_for_each_entry(sx, &svc_rdma_reclaim_list, sx_reclaim)
+		freed += svc_rdma_reclaim_sends(sx, svc_rdma_send_collect(sx),
+						most - freed);
+	/* Next time, begin with another connection. */
+	list_rotate_left(&svc_rdma_reclaim_list);
+	mutex_unlock(&svc_rdma_list_mutex);
+	return freed;
 }
 
 /**
- * svc_rdma_stock_init - make empty stocks, and register their shrinker
+ * svc_rdma_reclaim_join - begin to look after the memory of a connection
+ * @sx: connection that has been accepted
+ *
+ * Context: process; sleeps; the caller has entered the connection (svc_rdma_enter()). If the
+ *	connection has been lost already, svc_rdma_conn_end() waits until the caller has left it,
+ *	and only then calls svc_rdma_reclaim_leave().
+ */
+void svc_rdma_reclaim_join(struct svc_rdma_xprt *sx)
+{
+	mutex_lock(&svc_rdma_list_mutex);
+	list_add_tail(&sx->sx_reclaim, &svc_rdma_reclaim_list);
+	mutex_unlock(&svc_rdma_list_mutex);
+	svc_rdma_reclaim_later();
+}
+
+/**
+ * svc_rdma_reclaim_leave - stop looking after the memory of a connection
+ * @sx: connection that is being closed; it may never have been accepted
+ *
+ * Context: process; sleeps.
+ */
+void svc_rdma_reclaim_leave(struct svc_rdma_xprt *sx)
+{
+	mutex_lock(&svc_rdma_list_mutex);
+	list_del_init(&sx->sx_reclaim);
+	mutex_unlock(&svc_rdma_list_mutex);
+}
+
+/**
+ * svc_rdma_reclaim_init - make empty stocks, and register the shrinker
  *
  * Context: process; module init.
  * Return: 0 or %-ENOMEM.
  */
-int svc_rdma_stock_init(void)
+int svc_rdma_reclaim_init(void)
 {
 	int cpu;
 
@@ -328,26 +459,27 @@ int svc_rdma_stock_init(void)
 	for_each_possible_cpu(cpu)
 		spin_lock_init(&per_cpu_ptr(svc_rdma_stocks, cpu)->st_lock);
 
-	svc_rdma_stock_shrinker = shrinker_alloc(0, "rpcrdma-pages");
-	if (!svc_rdma_stock_shrinker) {
+	svc_rdma_reclaim_shrinker = shrinker_alloc(0, "rpcrdma");
+	if (!svc_rdma_reclaim_shrinker) {
 		free_percpu(svc_rdma_stocks);
 		return -ENOMEM;
 	}
-	svc_rdma_stock_shrinker->count_objects = svc_rdma_stock_count;
-	svc_rdma_stock_shrinker->scan_objects = svc_rdma_stock_scan;
-	svc_rdma_stock_shrinker->seeks = DEFAULT_SEEKS;
-	shrinker_register(svc_rdma_stock_shrinker);
+	svc_rdma_reclaim_shrinker->count_objects = svc_rdma_reclaim_count;
+	svc_rdma_reclaim_shrinker->scan_objects = svc_rdma_reclaim_scan;
+	svc_rdma_reclaim_shrinker->seeks = DEFAULT_SEEKS;
+	shrinker_register(svc_rdma_reclaim_shrinker);
 	return 0;
 }
 
 /**
- * svc_rdma_stock_exit - undo svc_rdma_stock_init(), and free all pages
+ * svc_rdma_reclaim_exit - undo svc_rdma_reclaim_init(), and free all pages
  *
- * Context: process; module exit, or failed init; no Call is left.
+ * Context: process; module exit, or failed init; no connection and no Call is left.
  */
-void svc_rdma_stock_exit(void)
+void svc_rdma_reclaim_exit(void)
 {
-	shrinker_free(svc_rdma_stock_shrinker);
+	cancel_delayed_work_sync(&svc_rdma_reclaim_dwork);
+	shrinker_free(svc_rdma_reclaim_shrinker);
 	svc_rdma_stock_empty();
 	free_percpu(svc_rdma_stocks);
 }
