@@ -5,8 +5,8 @@
  * Version 2 has more errors, some of which tell the client how to change the Call. An error has the
  * version of the message that it answers. Only ERR_VERS has the same form in both versions. This
  * file encodes and counts errors. Other files decide that something is wrong: server/recvfrom.c if
- * a Call cannot be decoded, read by RDMA or assembled, server/write.c if a result is too large for
- * its Write chunk, and server/sendto.c if a Reply is too large to be sent.
+ * a Call cannot be decoded, read by RDMA or assembled, and server/sendto.c if a result is too large
+ * for its Write chunk, or a Reply is too large to be sent.
  */
 #include <rpcrdma/counters.h>
 

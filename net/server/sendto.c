@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Replies. This file chooses the form of a Reply, encodes its header, and has its RDMA Writes
- * and its Send posted as one chain (see server/send.c).
+ * Replies. This file chooses the form of a Reply, encodes its header, builds the RDMA Writes that
+ * put results into Write chunks and the Reply chunk, and has these and the Send posted as one chain
+ * (see server/send.c).
  *
  * Operation
  *
@@ -13,6 +14,13 @@
  * use it again (server/pages.c). If there are no RDMA Writes, every page that the thread can use
  * again stays with the thread.
  *
+ * core/chunk.c decides which result goes to which Write chunk and what stays in the payload stream.
+ * (But results that GSS protects stay there without being shown to core/chunk.c.) core/plan.c, or
+ * core/group.c if the Call came as a group (rtx.h), decides whether the Reply chunk is used. The
+ * RDMA Writes are in front of the Reply's Send in the chain, so that the data is in place when the
+ * client sees the Reply (RFC 8166 3.4.6). The XDR roundup of a result is not written to its Write
+ * chunk (RFC 8166 3.4.6.2; G-03).
+ *
  * The order of steps in svc_rdma_sendto() matters. The header returns the chunk lists of the
  * Call, which point into the Receives of its message. So the message is given back only after
  * encoding. But it is given back before the Reply is posted, because the Reply tells the client
@@ -21,6 +29,7 @@
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/slab.h>
+#include <linux/sunrpc/msg_prot.h>
 #include <linux/sunrpc/svc.h>
 #include <linux/sunrpc/xdr.h>
 #include <rpcrdma/counters.h>
@@ -29,6 +38,110 @@
 
 #include "svc_rdma.h"
 #include "trace.h"
+
+/**
+ * svc_rdma_result_payload - xpo_result_payload: assign a result to a Write chunk
+ * @rqstp: thread that encodes a Reply
+ * @offset: where the result begins in the Reply
+ * @length: length of the result in bytes, without roundup
+ *
+ * If a result does not fit its chunk, the Reply cannot be sent (G-13). This function then only
+ * records an error for the first such chunk in sc_error (version-two 5.3.3), and svc_rdma_sendto()
+ * sends the error. This function does not fail, because the upper layer would then send an error
+ * of its own.
+ *
+ * Context: process.
+ * Return: always 0.
+ */
+int svc_rdma_result_payload(struct svc_rqst *rqstp, unsigned int offset,
+			    unsigned int length)
+{
+	struct svc_rdma_call *call = rqstp->rq_xprt_ctxt;
+	struct rpcrdma2_error *error = &call->sc_error;
+
+	/* Data that GSS protects must stay in the payload stream (RFC 8166 8.2.2.3; G-27) */
+	switch (rqstp->rq_cred.cr_flavor) {
+	case RPC_AUTH_GSS_KRB5I:
+	case RPC_AUTH_GSS_KRB5P:
+		return 0;
+	}
+	if (rpcrdma_payload_assign(&call->sc_hdr.hd_lists, call->sc_payloads,
+				   &call->sc_npayloads, offset,
+				   length) == -EMSGSIZE && !error->er_code) {
+		error->er_code = RPCRDMA2_ERR_WRITE_RESOURCE;
+		error->er_arg[0] = call->sc_npayloads + 1;
+		error->er_arg[1] = length;
+	}
+	return 0;
+}
+
+static void svc_rdma_count_written(struct svc_rdma_xprt *sx, u32 len)
+{
+	rpcrdma_count_add(server_rdma_write_bytes, len);
+	atomic64_add(len, &sx->sx_stats.vs_write_bytes);
+}
+
+/* Appends the RDMA Writes that put results into Write chunks. @written has an entry for each chunk
+ * of the Write list. The caller has set all entries to 0; those of unused chunks stay 0. Returns
+ * -EMSGSIZE if a result is not inside the Reply, or is larger than its chunk.
+ */
+static int svc_rdma_write_payloads(struct svc_rdma_call *call,
+				   struct svc_rdma_chain *chain,
+				   const struct xdr_buf *xdr, u32 *written)
+{
+	const struct rpcrdma_lists *lists = &call->sc_hdr.hd_lists;
+	const struct rpcrdma_payload *payload = call->sc_payloads;
+	struct svc_rdma_move move = {
+		.mv_dir = DMA_TO_DEVICE, .mv_lists = lists, .mv_xdr = xdr,
+	};
+	u32 i;
+	int rc;
+
+	for (i = 0; i < call->sc_npayloads; i++, payload++) {
+		if (!payload->py_length)
+			continue;
+		if ((u64)payload->py_offset + payload->py_length > xdr->len)
+			return -EMSGSIZE;
+		move.mv_chunk = &lists->ls_write[i];
+		move.mv_offset = payload->py_offset;
+		move.mv_len = payload->py_length;
+		rc = svc_rdma_chain_add(call->sc_sx, chain, &move);
+		if (rc)
+			return rc;
+		written[i] = payload->py_length;
+		svc_rdma_count_written(call->sc_sx, payload->py_length);
+	}
+	return 0;
+}
+
+/* Appends the RDMA Writes that put the body of the Reply into the Reply chunk. The body is all of
+ * the Reply except the results in Write chunks and their roundup. Returns -EMSGSIZE if the body is
+ * larger than the chunk.
+ */
+static int svc_rdma_write_reply(struct svc_rdma_call *call,
+				struct svc_rdma_chain *chain,
+				const struct xdr_buf *xdr, u32 *written)
+{
+	const struct rpcrdma_lists *lists = &call->sc_hdr.hd_lists;
+	struct svc_rdma_move move = {
+		.mv_dir = DMA_TO_DEVICE, .mv_lists = lists,
+		.mv_chunk = &lists->ls_reply, .mv_xdr = xdr,
+	};
+	u32 pos = 0;
+	int rc;
+
+	while (rpcrdma_payload_gap_next(call->sc_payloads, call->sc_npayloads,
+					xdr->len, &pos, &move.mv_offset,
+					&move.mv_len)) {
+		rc = svc_rdma_chain_add(call->sc_sx, chain, &move);
+		if (rc)
+			return rc;
+		move.mv_chunk_offset += move.mv_len;
+	}
+	*written = move.mv_chunk_offset;
+	svc_rdma_count_written(call->sc_sx, *written);
+	return 0;
+}
 
 /**
  * struct svc_rdma_answer - how a Reply is to be sent

@@ -908,17 +908,9 @@ bool svc_rdma_read_assemble(struct svc_rdma_call *call, struct xdr_buf *arg);
 int svc_rdma_read_inline(struct svc_rdma_call *call, struct xdr_buf *arg);
 int svc_rdma_read_placed(struct svc_rdma_call *call, struct xdr_buf *arg);
 
-/* server/write.c */
+/* server/sendto.c */
 int svc_rdma_result_payload(struct svc_rqst *rqstp, unsigned int offset,
 			    unsigned int length);
-int svc_rdma_write_payloads(struct svc_rdma_call *call,
-			    struct svc_rdma_chain *chain,
-			    const struct xdr_buf *xdr, u32 *written);
-int svc_rdma_write_reply(struct svc_rdma_call *call,
-			 struct svc_rdma_chain *chain,
-			 const struct xdr_buf *xdr, u32 *written);
-
-/* server/sendto.c */
 int svc_rdma_sendto(struct svc_rqst *rqstp);
 
 /* server/backchannel.c */
