@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * This file tells sunrpc whether the send queue has room. The slots of the send queue, and the
- * line for them, are in verbs/sq.c; memory regions are counted in server/mrs.c.
+ * line for them, are in verbs/sq.c; memory regions are counted in server/rw.c.
  *
  * If there are too few slots for a Reply, or for the RDMA Reads of a Call, the Reply or the Call
  * waits in the line, and its thread continues with other work. As long as the line is not empty,

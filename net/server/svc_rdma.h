@@ -772,14 +772,11 @@ bool svc_rdma_pull_begin(struct svc_rdma_call *call);
 void svc_rdma_pull_next(struct svc_rdma_xprt *sx);
 void svc_rdma_pull_again(struct svc_rdma_call *call, u32 mrs);
 
-/* server/mrs.c */
-void svc_rdma_mrs_release(struct svc_rdma_xprt *sx, u32 count);
-int svc_rdma_mrs_reserve(struct svc_rdma_xprt *sx, u64 contexts, u32 *reserved,
-			 u32 *short_of);
-
 /* server/rw.c */
 void svc_rdma_rw_set_limits(struct svc_rdma_xprt *sx);
 int svc_rdma_rw_check(struct svc_rdma_xprt *sx);
+int svc_rdma_mrs_reserve(struct svc_rdma_xprt *sx, u64 contexts, u32 *reserved,
+			 u32 *short_of);
 void svc_rdma_chain_init(struct svc_rdma_chain *chain);
 u64 svc_rdma_chain_bound(const struct svc_rdma_xprt *sx,
 			 const struct rpcrdma_chunk *chunk);
