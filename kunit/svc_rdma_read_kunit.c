@@ -2,7 +2,7 @@
 /*
  * Unit tests of net/server/read.c: Calls whose items (rtx.h) are in target segments of Receives,
  * with layouts that the round-trip extension allows. Our client sends only some of these layouts.
- * Another test gives such Receives back (net/server/renew.c). The last one is of net/server/rw.c.
+ * Another test gives such Receives back (net/server/send.c). The last one is of net/server/rw.c.
  */
 
 #include <kunit/test.h>
@@ -275,7 +275,7 @@ static void svc_rdma_read_places(struct kunit *test)
 
 /* svc_rdma_msg_put_renewed() may run in a completion handler, where it must not allocate memory. So
  * it does not replace the blocks of pages of the Receives that it gives back, even if other code
- * holds a reference to each block (server/renew.c).
+ * holds a reference to each block (server/send.c).
  *
  * Covers: RTX-77
  */

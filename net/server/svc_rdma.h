@@ -676,69 +676,6 @@ DEFINE_CLASS(svc_rdma_inside, struct svc_rdma_xprt *, svc_rdma_leave(_T),
  * tables of functions in server/accept.c and server/transport.c.
  */
 
-/* server/renew.c */
-int svc_rdma_msg_renew_blocks(struct svc_rdma_xprt *sx,
-			      struct rpcrdma_msg_in *msg);
-void svc_rdma_msg_put_blocks(struct svc_rdma_xprt *sx,
-			     struct rpcrdma_msg_in *msg);
-
-/**
- * svc_rdma_msg_renew - replace those buffers of a message that other code still uses
- * @sx: connection of the message
- * @msg: message that will be given back with svc_rdma_msg_put_renewed()
- *
- * See rpcrdma_recv_renew().
- *
- * Context: process; sleeps; the caller has entered the connection.
- * Return: 0; or a negative errno, and then no Reply may be posted.
- */
-static inline int svc_rdma_msg_renew(struct svc_rdma_xprt *sx,
-				     struct rpcrdma_msg_in *msg)
-{
-	if (likely(READ_ONCE(sx->sx_back) == SVC_RDMA_BACK_PLAIN))
-		return 0;
-	return svc_rdma_msg_renew_blocks(sx, msg);
-}
-
-/**
- * svc_rdma_msg_put - give a message back, so that its Receives are posted again
- * @sx: connection of the message
- * @msg: message
- *
- * Context: process; sleeps if the buffer of a Receive is a block of pages, and other code still
- *	uses one of them. The caller has entered the connection, or closes it.
- */
-static inline void svc_rdma_msg_put(struct svc_rdma_xprt *sx,
-				    struct rpcrdma_msg_in *msg)
-{
-	if (likely(READ_ONCE(sx->sx_back) == SVC_RDMA_BACK_PLAIN))
-		rpcrdma_msg_put(msg);
-	else
-		svc_rdma_msg_put_blocks(sx, msg);
-}
-
-/**
- * svc_rdma_msg_put_renewed - give a message back without checking its pages
- * @sx: connection of the message
- * @msg: message; svc_rdma_msg_renew() has returned 0 since pages of the message were last
- *	handed to an upper layer, or none was ever handed to one
- *
- * No upper layer can hold or get a page of the message any more, so no check is needed. A check
- * could even give a wrong result: other parts of the kernel may take a reference to any page for
- * a moment.
- *
- * Context: process or completion workqueue; does not sleep, and allocates nothing. The caller
- *	has entered the connection, is a completion handler, or closes the connection.
- */
-static inline void svc_rdma_msg_put_renewed(struct svc_rdma_xprt *sx,
-					    struct rpcrdma_msg_in *msg)
-{
-	if (likely(READ_ONCE(sx->sx_back) != SVC_RDMA_BACK_DROP))
-		rpcrdma_msg_put(msg);
-	else
-		rpcrdma_msg_drop(msg);
-}
-
 /* server/budget.c */
 extern struct rpcrdma_budget svc_rdma_budget;
 void svc_rdma_budget_init(void);
@@ -813,8 +750,49 @@ void svc_rdma_send_destroy(struct svc_rdma_send *send);
 int svc_rdma_send_post(struct svc_rdma_send *send);
 int svc_rdma_send_submit(struct svc_rdma_send *send, struct svc_rdma_call *call,
 			 u32 len);
+void svc_rdma_msg_put_blocks(struct svc_rdma_xprt *sx,
+			     struct rpcrdma_msg_in *msg);
 int svc_rdma_send_control(struct svc_rdma_send *send,
 			  struct svc_rdma_call *call, int len);
+
+/**
+ * svc_rdma_msg_put - give a message back, so that its Receives are posted again
+ * @sx: connection of the message
+ * @msg: message
+ *
+ * Context: process; sleeps if the buffer of a Receive is a block of pages, and other code still
+ *	uses one of them. The caller has entered the connection, or closes it.
+ */
+static inline void svc_rdma_msg_put(struct svc_rdma_xprt *sx,
+				    struct rpcrdma_msg_in *msg)
+{
+	if (likely(READ_ONCE(sx->sx_back) == SVC_RDMA_BACK_PLAIN))
+		rpcrdma_msg_put(msg);
+	else
+		svc_rdma_msg_put_blocks(sx, msg);
+}
+
+/**
+ * svc_rdma_msg_put_renewed - give a message back without checking its pages
+ * @sx: connection of the message
+ * @msg: message; svc_rdma_msg_renew() has returned 0 since pages of the message were last
+ *	handed to an upper layer, or none was ever handed to one
+ *
+ * No upper layer can hold or get a page of the message any more, so no check is needed. A check
+ * could even give a wrong result: other parts of the kernel may take a reference to any page for
+ * a moment.
+ *
+ * Context: process or completion workqueue; does not sleep, and allocates nothing. The caller
+ *	has entered the connection, is a completion handler, or closes the connection.
+ */
+static inline void svc_rdma_msg_put_renewed(struct svc_rdma_xprt *sx,
+					    struct rpcrdma_msg_in *msg)
+{
+	if (likely(READ_ONCE(sx->sx_back) != SVC_RDMA_BACK_DROP))
+		rpcrdma_msg_put(msg);
+	else
+		rpcrdma_msg_drop(msg);
+}
 
 /* server/credit.c */
 void svc_rdma_credits_init(struct svc_rdma_credits *credits);
