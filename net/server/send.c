@@ -2,8 +2,8 @@
 /*
  * The Send context: one Send of the server with the RDMA Writes in front of it. This
  * file makes, posts and completes Send contexts, and releases what they hold. It never
- * looks into the message, which is encoded in server/sendto.c and server/group.c (Replies),
- * server/error.c, server/negotiate.c (CONNPROP) or server/backchannel.c (callbacks).
+ * looks into the message, which is encoded in server/sendto.c (Replies and errors), server/group.c
+ * (Replies), server/negotiate.c (CONNPROP) or server/backchannel.c (callbacks).
  *
  * A Send context has one buffer that stays mapped. A version 2 client may announce that
  * it can receive larger messages than the buffers of the contexts hold. An idle context

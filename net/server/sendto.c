@@ -4,6 +4,14 @@
  * put results into Write chunks and the Reply chunk, and has these and the Send posted as one chain
  * (see server/send.c).
  *
+ * This file also encodes and counts errors: messages of type RDMA_ERROR. The server sends one in
+ * answer to a message that it cannot accept, or to a Call whose Reply it cannot send. Version 1 has
+ * only ERR_VERS and ERR_CHUNK. Version 2 has more errors, some of which tell the client how to
+ * change the Call. An error has the version of the message that it answers. Only ERR_VERS has the
+ * same form in both versions. server/recvfrom.c finds that a Call cannot be decoded, read by RDMA
+ * or assembled; this file, that a result is too large for its Write chunk, or that a Reply is too
+ * large to be sent.
+ *
  * Operation
  *
  * The transport header is encoded in the buffer of a Send context. The inline part of the
@@ -397,6 +405,58 @@ static int svc_rdma_reply_post(struct svc_rdma_send *send,
 			     last->opcode == IB_WR_SEND_WITH_INV ?
 			     last->ex.invalidate_rkey : 0);
 	return svc_rdma_send_submit(send, call, len);
+}
+
+/* Answers a Call with an error, which has a code of version 2. In version 1 it is sent as ERR_VERS
+ * or ERR_CHUNK. What @send holds is released, and the caller does not own it any more, even after
+ * an error. Returns 0; or a negative errno, and then the caller has to end the connection.
+ */
+static int svc_rdma_send_refusal(struct svc_rdma_send *send,
+				 struct svc_rdma_call *call,
+				 const struct rpcrdma2_error *error)
+{
+	struct svc_rdma_xprt *sx = svc_rdma_send_sx(send);
+	struct rpcrdma_buf *buf = &send->ss_send.sd_buf;
+	int len;
+
+	svc_rdma_send_reset(send);
+	trace_svc_rdma_error(sx, call, error);
+	rpcrdma_count(server_errors);
+	len = rpcrdma_encode_error(call->sc_vers, buf->bf_data, buf->bf_size,
+				   &call->sc_hdr, svc_rdma_credits_told(sx),
+				   error);
+	return svc_rdma_send_control(send, call, len);
+}
+
+/**
+ * svc_rdma_send_error - answer a Call with the error for a verdict
+ * @call: Call; at least its XID and version have been decoded
+ * @verdict: what is wrong with the Call
+ *
+ * If rpcrdma2_refusal() finds that no error is to be sent, this does nothing. If the error cannot
+ * be sent, the connection is closed (RFC 8166 4.5.4).
+ *
+ * Context: process; sleeps.
+ */
+void svc_rdma_send_error(struct svc_rdma_call *call,
+			 enum rpcrdma_verdict verdict)
+{
+	struct svc_rdma_xprt *sx = call->sc_sx;
+	struct rpcrdma2_accept accept;
+	struct rpcrdma2_error error;
+	struct svc_rdma_send *send;
+	int rc = -ENOMEM;
+
+	svc_rdma_negotiate_accept(sx, &accept);
+	if (!rpcrdma2_refusal(&call->sc_hdr, verdict, &accept, &error))
+		return;
+	send = svc_rdma_send_get(sx, GFP_KERNEL);
+	if (send)
+		rc = svc_rdma_send_refusal(send, call, &error);
+	if (rc) {
+		trace_svc_rdma_reply_err(sx, rc);
+		rpcrdma_conn_fail(&sx->sx_conn, rc);
+	}
 }
 
 /**

@@ -847,13 +847,6 @@ void svc_rdma_pages_free(struct svc_rdma_call *call);
 void svc_rdma_pages_write(const struct svc_rdma_call *call, u32 pos,
 			  const void *from, u32 len);
 
-/* server/error.c */
-int svc_rdma_send_refusal(struct svc_rdma_send *send,
-			  struct svc_rdma_call *call,
-			  const struct rpcrdma2_error *error);
-void svc_rdma_send_error(struct svc_rdma_call *call,
-			 enum rpcrdma_verdict verdict);
-
 /* server/group.c */
 void svc_rdma_group_announce(const struct svc_rdma_xprt *sx,
 			     struct rpcrdma2_rtx *rtx);
@@ -886,6 +879,8 @@ int svc_rdma_read_placed(struct svc_rdma_call *call, struct xdr_buf *arg);
 /* server/sendto.c */
 int svc_rdma_result_payload(struct svc_rqst *rqstp, unsigned int offset,
 			    unsigned int length);
+void svc_rdma_send_error(struct svc_rdma_call *call,
+			 enum rpcrdma_verdict verdict);
 int svc_rdma_sendto(struct svc_rqst *rqstp);
 
 /* server/backchannel.c */
