@@ -26,6 +26,7 @@
  * dropped: svc_rdma_exit() waits for them.
  */
 #include <kunit/visibility.h>
+#include <linux/debugfs.h>
 #include <linux/export.h>
 #include <linux/slab.h>
 #include <linux/sunrpc/svc_xprt.h>
@@ -113,7 +114,8 @@ static void svc_rdma_conn_end(struct svc_rdma_xprt *sx)
 	WRITE_ONCE(sx->sx_back, SVC_RDMA_BACK_DROP);
 	svc_rdma_bc_close_all(sx);
 	svc_rdma_end_inside(sx);
-	svc_rdma_debugfs_destroy(sx);
+	debugfs_remove(sx->sx_debugfs);	/* waits until readers have left */
+	sx->sx_debugfs = NULL;
 	svc_rdma_reclaim_leave(sx);
 	rpcrdma_conn_drain(&sx->sx_conn);
 	svc_rdma_conn_end_transfers(sx);

@@ -529,7 +529,7 @@ struct svc_rdma_xprt {
 	struct svc_rdma_backward	sx_backward;
 	struct svc_rdma_mrs		sx_mrs;
 
-	/* server/reclaim.c, server/debugfs.c and server/close.c */
+	/* server/reclaim.c, server/accept.c and server/close.c */
 	struct list_head		sx_reclaim;
 	struct dentry			*sx_debugfs;
 	struct completion		sx_outside;
@@ -893,12 +893,6 @@ void svc_rdma_bc_close_all(struct svc_rdma_xprt *sx);
 
 /* server/recvfrom.c */
 int svc_rdma_recvfrom(struct svc_rqst *rqstp);
-
-/* server/debugfs.c */
-void svc_rdma_debugfs_init(void);
-void svc_rdma_debugfs_exit(void);
-void svc_rdma_debugfs_create(struct svc_rdma_xprt *sx);
-void svc_rdma_debugfs_destroy(struct svc_rdma_xprt *sx);
 
 /* server/close.c */
 int svc_rdma_close_init(void);

@@ -10,12 +10,15 @@
  * A work item then destroys the id, and listens with a new one. If that fails, it tries again until
  * it succeeds. So a listener survives its device.
  */
+#include <linux/debugfs.h>
 #include <linux/module.h>
+#include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/sunrpc/addr.h>
 #include <linux/sunrpc/svc_xprt.h>
 #include <linux/sunrpc/xprt.h>
 #include <rdma/rdma_cm.h>
+#include <rpcrdma/debugfs.h>
 #include <rpcrdma/device.h>
 
 #include "svc_rdma.h"
@@ -208,6 +211,17 @@ static const struct svc_xprt_ops svc_rdma_listener_svc_ops = {
 	.xpo_kill_temp_xprt	= svc_rdma_kill_temp_xprt,
 };
 
+/* The debugfs file that shows the memory of the server */
+static int svc_rdma_memory_show(struct seq_file *seq, void *unused)
+{
+	svc_rdma_budget_show(seq);
+	seq_printf(seq, "stock %lu\n", svc_rdma_stock_size() << PAGE_SHIFT);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(svc_rdma_memory);
+
+static struct dentry *svc_rdma_memory_debugfs;
+
 static struct svc_xprt_class svc_rdma_class = {
 	.xcl_name		= "rdma",
 	.xcl_owner		= THIS_MODULE,
@@ -242,7 +256,8 @@ int svc_rdma_init(void)
 	rc = svc_reg_xprt_class(&svc_rdma_class);
 	if (rc)
 		goto out_bc;
-	svc_rdma_debugfs_init();
+	svc_rdma_memory_debugfs =
+		rpcrdma_debugfs_add_file("server_memory", &svc_rdma_memory_fops);
 	return 0;
 
 out_bc:
@@ -266,7 +281,7 @@ out_reclaim:
  */
 void svc_rdma_exit(void)
 {
-	svc_rdma_debugfs_exit();
+	debugfs_remove(svc_rdma_memory_debugfs);
 	svc_unreg_xprt_class(&svc_rdma_class);
 	xprt_unregister_transport(&svc_rdma_bc_class);
 	svc_rdma_close_exit();
