@@ -691,12 +691,6 @@ void svc_rdma_budget_copy(struct svc_rdma_call *call, u32 bytes);
 void svc_rdma_budget_give(struct svc_rdma_call *call);
 void svc_rdma_budget_show(struct seq_file *seq);
 
-/* server/sq.c */
-int svc_rdma_has_wspace(struct svc_xprt *xprt);
-void svc_rdma_slots_wait(struct svc_rdma_xprt *sx,
-			 struct rpcrdma_sq_waiter *waiter);
-void svc_rdma_slots_release(struct svc_rdma_xprt *sx, u32 slots);
-
 /* server/queue.c */
 void svc_rdma_queue_init(struct svc_rdma_queue *queue);
 void svc_rdma_queue_wake(struct svc_rdma_xprt *sx);
@@ -708,6 +702,10 @@ void svc_rdma_dequeue(struct svc_rdma_xprt *sx, struct svc_rdma_call **call,
 bool svc_rdma_pull_begin(struct svc_rdma_call *call);
 void svc_rdma_pull_next(struct svc_rdma_xprt *sx);
 void svc_rdma_pull_again(struct svc_rdma_call *call, u32 mrs);
+int svc_rdma_has_wspace(struct svc_xprt *xprt);
+void svc_rdma_slots_wait(struct svc_rdma_xprt *sx,
+			 struct rpcrdma_sq_waiter *waiter);
+void svc_rdma_slots_release(struct svc_rdma_xprt *sx, u32 slots);
 
 /* server/rw.c */
 void svc_rdma_rw_set_limits(struct svc_rdma_xprt *sx);
