@@ -225,7 +225,10 @@ svc_rdma_conn_create(struct svc_rdma_listener *sl, struct rdma_cm_id *id,
 	svc_rdma_credits_init(&sx->sx_credit);
 	svc_rdma_queue_init(&sx->sx_queue);
 	svc_rdma_send_pool_init(&sx->sx_sends);
-	svc_rdma_posted_init(&sx->sx_posted);
+	INIT_LIST_HEAD(&sx->sx_posted.po_reading);
+	INIT_LIST_HEAD(&sx->sx_posted.po_sending);
+	sx->sx_posted.po_read = jiffies;
+	sx->sx_posted.po_sent = jiffies;
 	INIT_LIST_HEAD(&sx->sx_reclaim);
 	spin_lock_init(&sx->sx_backward.bw_lock);
 	INIT_LIST_HEAD(&sx->sx_backward.bw_clients);

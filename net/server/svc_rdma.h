@@ -308,7 +308,7 @@ struct svc_rdma_send_pool {
 };
 
 /**
- * struct svc_rdma_posted - what is posted or waits for slots; server/progress.c
+ * struct svc_rdma_posted - what is posted or waits for slots; server/send.c
  * @po_sending: Send contexts that are not idle (ss_list): their messages are being encoded, or they
  *	wait for slots, are posted, or are in sp_done. A context whose Send does not complete
  *	successfully stays here until the connection is closed
@@ -728,13 +728,6 @@ struct ib_send_wr *svc_rdma_chain_wrs(struct svc_rdma_xprt *sx,
 void svc_rdma_chain_destroy(struct svc_rdma_xprt *sx,
 			    struct svc_rdma_chain *chain);
 
-/* server/progress.c */
-void svc_rdma_posted_init(struct svc_rdma_posted *posted);
-void svc_rdma_progress_sent(struct svc_rdma_xprt *sx,
-			    const struct svc_rdma_send *send);
-bool svc_rdma_conn_waiting(struct rpcrdma_conn *conn, unsigned long *posted,
-			   unsigned long *since);
-
 /* server/send.c */
 void svc_rdma_send_pool_init(struct svc_rdma_send_pool *pool);
 struct svc_rdma_send *svc_rdma_send_get(struct svc_rdma_xprt *sx, gfp_t gfp);
@@ -744,6 +737,8 @@ void svc_rdma_send_put(struct svc_rdma_send *send);
 u32 svc_rdma_send_collect(struct svc_rdma_xprt *sx);
 u32 svc_rdma_send_unneeded(struct svc_rdma_xprt *sx);
 u32 svc_rdma_send_trim(struct svc_rdma_xprt *sx, u32 most);
+bool svc_rdma_conn_waiting(struct rpcrdma_conn *conn, unsigned long *posted,
+			   unsigned long *since);
 void svc_rdma_send_destroy(struct svc_rdma_send *send);
 int svc_rdma_send_post(struct svc_rdma_send *send);
 int svc_rdma_send_submit(struct svc_rdma_send *send, struct svc_rdma_call *call,
