@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Client: received messages. A Reply is decoded and matched with its RPC, which is then fenced (see
- * below) and completed. Other messages go to negotiate.c, backchannel.c or error.c, or are dropped.
+ * below) and completed. Other messages go to negotiate.c or backchannel.c, are answered with an
+ * error (send.c), or are dropped.
  *
  * This file owns a message from its arrival until it gives the message back or passes it to
  * another file, or to the RPC (rr_msg). It never registers memory, and never sends an RPC: if an

@@ -4,7 +4,7 @@
  * Send, or the Sends of a group (group.c).
  *
  * This file owns the Sends of a connection, and the entries of its send queue. It never reads the
- * messages.
+ * messages, and builds only those that refuse a message of the server (xprt_rdma_reply_refuse()).
  *
  * Operation
  *
@@ -628,6 +628,39 @@ int xprt_rdma_send_post(struct xprt_rdma_send *send, u32 len,
 	rc = xprt_rdma_send_post_locked(send, req, first);
 	spin_unlock(&xr->xr_send_lock);
 	return rc;
+}
+
+/**
+ * xprt_rdma_reply_refuse - answer a message with an error
+ * @xr: transport
+ * @hdr: header of the message: a backward Call or, in version 2, another message that is not
+ *	valid and has F_RESPONSE clear (version-two 5.3.3; G-12)
+ * @error: the error as in version 2; version 1 sends ERR_CHUNK instead
+ *
+ * The caller has decided to refuse the message. (If a callback is accepted, but its Reply is too
+ * long to be sent, backchannel.c sends the error.) No answer is sent if no Send or no send queue
+ * entry is free, or if there is no memory for the Send's buffer. If the message was a callback, it
+ * then times out at the server.
+ *
+ * Context: completion queue's workqueue; may sleep.
+ */
+void xprt_rdma_reply_refuse(struct xprt_rdma *xr,
+			    const struct rpcrdma_hdr *hdr,
+			    const struct rpcrdma2_error *error)
+{
+	struct xprt_rdma_send *send;
+	int len;
+
+	rpcrdma_count(client_bad_messages);
+	if (rpcrdma_vers_has_codes(xr->xr_vers))
+		trace_xprt_rdma_refuse(hdr, error->er_code);
+	if (xprt_rdma_send_get(xr, &send))
+		return;
+	len = rpcrdma_encode_error(xr->xr_vers, send->sn_send.sd_buf.bf_data,
+				   send->sn_send.sd_buf.bf_size, hdr,
+				   XPRT_RDMA_BC_REQUESTS, error);
+	if (len < 0 || xprt_rdma_send_post(send, len, NULL) == -ENOBUFS)
+		xprt_rdma_send_put(send);
 }
 
 /**

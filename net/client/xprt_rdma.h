@@ -818,17 +818,15 @@ bool xprt_rdma_send_awaits(struct rpcrdma_conn *conn);
 void xprt_rdma_sends_stop(struct xprt_rdma *xr);
 int xprt_rdma_send_post(struct xprt_rdma_send *send, u32 len,
 			struct xprt_rdma_req *req);
+void xprt_rdma_reply_refuse(struct xprt_rdma *xr,
+			    const struct rpcrdma_hdr *hdr,
+			    const struct rpcrdma2_error *error);
 
 static inline int xprt_rdma_send_get(struct xprt_rdma *xr,
 				     struct xprt_rdma_send **sendp)
 {
 	return xprt_rdma_send_get_gfp(xr, sendp, XPRT_RDMA_GFP);
 }
-
-/* client/error.c */
-void xprt_rdma_reply_refuse(struct xprt_rdma *xr,
-			    const struct rpcrdma_hdr *hdr,
-			    const struct rpcrdma2_error *error);
 
 /* client/complete.c */
 void xprt_rdma_reply_complete(struct xprt_rdma *xr, struct xprt_rdma_req *req);
