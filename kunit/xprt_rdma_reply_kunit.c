@@ -212,7 +212,7 @@ static void xprt_rdma_reply_in_two_receives(struct kunit *test)
 }
 
 /* While a Reply is being handled, xprt_rdma_send_is_awaited() stays true: first the server's access
- * to the memory of the RPC must end (client/fence.c). A second Reply is not accepted.
+ * to the memory of the RPC must end (client/complete.c). A second Reply is not accepted.
  */
 static void xprt_rdma_reply_is_awaited(struct kunit *test)
 {

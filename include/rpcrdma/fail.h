@@ -26,7 +26,7 @@ struct dentry;
  *	Receives may have blocks of pages as buffers, as an upper layer might that still uses
  *	received pages when a Call has ended
  * @fa_client_fail_inv: a local invalidation of the client fails, because it names no region
- * @fa_client_lose_fence: the client ignores the completion of a fence (client/fence.c) that it
+ * @fa_client_lose_fence: the client ignores the completion of a fence (client/complete.c) that it
  *	posts now
  * @fa_client_hold_fence: a task that ends an RPC without a Reply waits before it fences the RPC
  * @fa_device_max_mr_pages: maximum number of pages in a memory region

@@ -1,30 +1,45 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Client: the end of an RPC whose Reply has come: copies the inline part of the Reply to the RPC's
- * buffer, and completes the RPC.
+ * Client: the end of an RPC. First the RPC is fenced: a fence ends the server's access to the
+ * memory of an RPC, before the upper layer gets that memory back. If the Reply has come, its inline
+ * part is copied to the RPC's buffer, and the RPC is completed.
  *
- * This file never decodes a Reply, and never decides whether it is valid: reply.c does. It posts
- * nothing.
+ * This file decides when a region whose registration was posted goes from its RPC back to the
+ * pool of frwr.c. It never decodes a Reply, and never decides whether it is valid: reply.c does. It
+ * posts nothing but local invalidations.
  *
  * Operation
  *
  * An RPC is completed when its Reply has come, and neither the server nor the device uses its
- * memory any more. What it waits for is in rr_holds. Whoever clears the last bit completes the RPC:
- * the handler of the Reply (reply.c), of the last local invalidation (fence.c), or of the last Send
- * that reads the RPC's pages (send.c). These handlers run one after the other. Until then, the
- * RPC keeps the message with its Reply (rr_msg), and its rpc_rqst is pinned, so that sunrpc cannot
- * release it.
+ * memory any more (invariant I2; RFC 8166 4.4.1, 8.1). What it waits for is in rr_holds. Whoever
+ * clears the last bit completes the RPC: the handler of the Reply (reply.c), of the last local
+ * invalidation, or of the last Send that reads the RPC's pages (send.c). These handlers run one
+ * after the other. Until then, the RPC keeps the message with its Reply (rr_msg), and its rpc_rqst
+ * is pinned, so that sunrpc cannot release it.
+ *
+ * A region whose registration was posted returns to the pool when the server has invalidated
+ * it (Send With Invalidate) or when a local invalidation has completed. Otherwise it is
+ * destroyed with the connection. Its pages are unmapped just before it returns to the pool or
+ * is destroyed, never earlier. The send queue entry for invalidating a region was reserved when
+ * the RPC was sent, and is released together with the region. So an invalidation never waits for
+ * an entry (I4).
+ *
+ * If an invalidation cannot be posted or fails, the connection is declared broken. The task that
+ * closes a connection destroys the queue pair, which ends the server's access, and then the
+ * regions. It takes away the message of an RPC that could not be completed, and unpins the
+ * rpc_rqst. Only after that, the RPC ends, or sunrpc sends it again on the next connection.
  *
  * After some errors of version 2, another form of the Call may succeed. In that case the RPC is not
  * completed, but is sent again. sunrpc sends an RPC again if its rq_connect_cookie differs from the
  * transport's connect_cookie, so xprt_rdma_reply_resend() sets rq_connect_cookie to an old value.
- *
- * If the connection ends first, the task that closes it takes the message away and unpins the
- * rpc_rqst. sunrpc sends the RPC again on the next connection.
  */
 #include <kunit/visibility.h>
+#include <linux/delay.h>
 #include <linux/export.h>
+#include <linux/sched.h>
 #include <linux/sunrpc/xdr.h>
+#include <linux/wait.h>
+#include <rpcrdma/fail.h>
 
 #include "trace.h"
 #include "xprt_rdma.h"
@@ -245,14 +260,11 @@ void xprt_rdma_reply_wait(struct rpc_task *task)
 		xprt_rdma_reply_fail(xprt, task);
 }
 
-/**
- * xprt_rdma_reply_complete - complete an RPC, or make sunrpc send it again
- * @xr: transport
- * @req: RPC with its Reply, pinned. Neither the server nor the device uses its memory any more
- *
- * Context: completion.
+/* Completes an RPC, or makes sunrpc send it again. Neither the server nor the device uses its
+ * memory any more.
  */
-void xprt_rdma_reply_complete(struct xprt_rdma *xr, struct xprt_rdma_req *req)
+static void xprt_rdma_reply_complete(struct xprt_rdma *xr,
+				     struct xprt_rdma_req *req)
 {
 	struct rpc_rqst *rqst = &req->rr_slot;
 	struct rpc_xprt *xprt = &xr->xr_xprt;
@@ -335,4 +347,181 @@ void xprt_rdma_reply_abort(struct xprt_rdma *xr, struct xprt_rdma_req *req)
 	req->rr_msg = NULL;
 	xprt_unpin_rqst(&req->rr_slot);
 	spin_unlock(&xprt->queue_lock);
+}
+
+/* Unmaps a region that the server can no longer access, and returns it to the pool. */
+static inline void xprt_rdma_frwr_mr_put(struct xprt_rdma_mr *mr)
+{
+	struct xprt_rdma *xr = mr->mr_xprt;
+
+	xprt_rdma_frwr_mr_unmap(mr);
+	spin_lock(&xr->xr_mr_lock);
+	list_move(&mr->mr_list, &xr->xr_mr_free);
+	spin_unlock(&xr->xr_mr_lock);
+}
+
+/* Takes back the region that the server has invalidated. Returns false if the handle does not
+ * belong to this RPC.
+ */
+static bool xprt_rdma_frwr_remote_inv(struct xprt_rdma *xr,
+				      struct xprt_rdma_req *req, u32 handle)
+{
+	struct xprt_rdma_mr *mr;
+
+	list_for_each_entry(mr, &req->rr_mrs, mr_list) {
+		if (mr->mr_seg.rs_handle != handle)
+			continue;
+		trace_xprt_rdma_mr_remote_inv(mr, req);
+		rpcrdma_count(client_mrs_remote_inv);
+		xprt_rdma_frwr_mr_put(mr);
+		atomic_inc(&xr->xr_conn.cn_sq.sq_free);
+		return true;
+	}
+	return false;
+}
+
+/* Called when the last local invalidation of an RPC has completed. All others have completed, too.
+ *
+ * After an error, the RPC does not continue before the connection is closed. The failed work
+ * request is for the first region on rr_mrs, because xprt_rdma_frwr_local_inv() puts the work
+ * request for each further region in front of it. The region still exists, since regions are
+ * destroyed only after the queues.
+ */
+static void xprt_rdma_frwr_wc_fenced(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct xprt_rdma_req *req = container_of(wc->wr_cqe,
+						 struct xprt_rdma_req,
+						 rr_inv_cqe);
+	struct xprt_rdma *xr = xprt_rdma_from(req->rr_slot.rq_xprt);
+	struct xprt_rdma_mr *mr, *next;
+	u32 n = 0;
+
+	if (!(atomic_read(&req->rr_holds) & XPRT_RDMA_HOLD_FENCE))
+		return;
+	if (unlikely(wc->status != IB_WC_SUCCESS)) {
+		mr = list_first_entry(&req->rr_mrs, struct xprt_rdma_mr,
+				      mr_list);
+		if (wc->status != IB_WC_WR_FLUSH_ERR)
+			trace_xprt_rdma_mr_err(xr, &mr->mr_cid, wc);
+		rpcrdma_conn_fail(&xr->xr_conn, -ECONNRESET);
+		return;
+	}
+	rpcrdma_send_cq_seen(&xr->xr_conn);
+	list_for_each_entry_safe(mr, next, &req->rr_mrs, mr_list) {
+		xprt_rdma_frwr_mr_put(mr);
+		n++;
+	}
+	atomic_add(n, &xr->xr_conn.cn_sq.sq_free);
+	xprt_rdma_reply_release(xr, req, XPRT_RDMA_HOLD_FENCE);
+}
+
+/* Stands in for a completion that the device has lost (client_lose_fence, see fail.h) */
+static void xprt_rdma_frwr_wc_lost(struct ib_cq *cq, struct ib_wc *wc)
+{
+}
+
+/* Invalidates the regions that an RPC still has. It has some, unless closing the connection has
+ * just removed them.
+ *
+ * One chain of work requests has an invalidation for each region. The send queue works in order,
+ * so the completion of the last invalidation shows that all of them have completed. xr_mr_lock
+ * prevents xprt_rdma_frwr_destroy_all() from destroying the regions while the chain is being
+ * built, so %XPRT_RDMA_HOLD_FENCE is set before xprt_rdma_req_reset_all() clears it.
+ *
+ * Context: process or completion; does not sleep.
+ */
+static void xprt_rdma_frwr_local_inv(struct xprt_rdma *xr,
+				     struct xprt_rdma_req *req)
+{
+	struct ib_send_wr *first = NULL;
+	struct xprt_rdma_mr *mr;
+	u32 n = 0;
+
+	req->rr_inv_cqe.done = rpcrdma_fails(client_lose_fence) ?
+			       xprt_rdma_frwr_wc_lost :
+			       xprt_rdma_frwr_wc_fenced;
+	spin_lock(&xr->xr_mr_lock);
+	list_for_each_entry(mr, &req->rr_mrs, mr_list) {
+		memset(&mr->mr_inv, 0, sizeof(mr->mr_inv));
+		mr->mr_inv.opcode = IB_WR_LOCAL_INV;
+		if (!rpcrdma_fails(client_fail_inv))
+			mr->mr_inv.ex.invalidate_rkey = mr->mr_seg.rs_handle;
+		mr->mr_inv.next = first;
+		if (first) {
+			mr->mr_inv.wr_cqe = &mr->mr_cqe;
+		} else {
+			mr->mr_inv.wr_cqe = &req->rr_inv_cqe;
+			mr->mr_inv.send_flags = IB_SEND_SIGNALED;
+		}
+		first = &mr->mr_inv;
+		trace_xprt_rdma_mr_local_inv(mr, req);
+		n++;
+	}
+	trace_xprt_rdma_fence(&req->rr_slot, n);
+	if (first) {
+		atomic_or(XPRT_RDMA_HOLD_FENCE, &req->rr_holds);
+		rpcrdma_conn_post_awaited(&xr->xr_conn, first);
+	}
+	xr->xr_stats.cs_local_inv++;
+	spin_unlock(&xr->xr_mr_lock);
+	rpcrdma_count_add(client_mrs_local_inv, n);
+}
+
+/**
+ * xprt_rdma_reply_fence - end the server's access to an RPC's memory; complete the RPC now or later
+ * @xr: transport
+ * @req: RPC with its Reply, pinned
+ *
+ * If the connection breaks meanwhile, xprt_rdma_req_reset_all() takes the Reply away.
+ *
+ * Context: completion.
+ * Return: false if the Reply has invalidated a handle that does not belong to this RPC. The server
+ *	was not allowed to do that, and the connection must be closed (RFC 8797 4.1).
+ */
+bool xprt_rdma_reply_fence(struct xprt_rdma *xr, struct xprt_rdma_req *req)
+{
+	const struct rpcrdma_msg_in *msg = req->rr_msg;
+	int holds;
+
+	if (rpcrdma_msg_invalidated(msg) &&
+	    !xprt_rdma_frwr_remote_inv(xr, req, rpcrdma_msg_inv_rkey(msg)))
+		return false;
+	if (!list_empty(&req->rr_mrs))
+		xprt_rdma_frwr_local_inv(xr, req);
+	holds = atomic_read(&req->rr_holds);
+	if (likely(!holds))
+		xprt_rdma_reply_complete(xr, req);
+	else if (holds & XPRT_RDMA_HOLD_SENDS)
+		rpcrdma_send_cq_await_posted(&xr->xr_conn);
+	return true;
+}
+
+static bool xprt_rdma_frwr_is_released(struct xprt_rdma *xr,
+				       struct xprt_rdma_req *req)
+{
+	if (!atomic_read_acquire(&req->rr_holds))
+		return true;
+	/* While a task waits, xprt_rdma_send_awaits() returns true. */
+	rpcrdma_send_cq_watch(&xr->xr_conn);
+	return false;
+}
+
+/**
+ * xprt_rdma_frwr_fence - wait until nobody uses the memory of an RPC that was given up
+ * @xr: transport
+ * @req: RPC that was given up: it ends without a Reply, after a signal or a timeout
+ *
+ * This ends the server's access to the RPC's regions, and waits for Sends that read its pages. If
+ * the connection is lost meanwhile, it waits until xprt_rdma_req_reset_all() has cleared rr_holds.
+ * The task that closes the connection never waits for an RPC, so this wait ends.
+ *
+ * Context: process; sleeps. The caller does not hold the send lock.
+ */
+void xprt_rdma_frwr_fence(struct xprt_rdma *xr, struct xprt_rdma_req *req)
+{
+	while (rpcrdma_fails(client_hold_fence))
+		msleep(20);
+	if (!list_empty(&req->rr_mrs))
+		xprt_rdma_frwr_local_inv(xr, req);
+	wait_event(xr->xr_waitq, xprt_rdma_frwr_is_released(xr, req));
 }

@@ -3,7 +3,7 @@
  * Client: memory regions. Pages are mapped and registered for one RPC.
  *
  * This file owns the regions of a connection, and their DMA mappings. It never posts a
- * work request, and never ends the server's access to a region: see fence.c.
+ * work request, and never ends the server's access to a region: see complete.c.
  *
  * Operation
  *

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Client: received messages. A Reply is decoded and matched with its RPC, which is then fenced (see
- * below) and completed. Other messages go to negotiate.c or backchannel.c, are answered with an
+ * Client: received messages. A Reply is decoded and matched with its RPC, which is then fenced and
+ * completed (complete.c). Other messages go to negotiate.c or backchannel.c, are answered with an
  * error (send.c), or are dropped.
  *
  * This file owns a message from its arrival until it gives the message back or passes it to
@@ -15,11 +15,8 @@
  * (rpcrdma_send_cq_enter()). The decoder checks all bounds before any field is used. The RPC of a
  * Reply is found by the XID, and its rpc_rqst is pinned.
  *
- * First the Reply is checked, and the result is stored in the slot. Then the RPC is fenced
- * (fence.c): the server's access to the RPC's memory is ended, by the server's Send With
- * Invalidate or by a local invalidation. The RPC is completed only after the fence, and when no
- * Send reads its pages any more (complete.c; I2). After a malformed Reply, the RPC is fenced in the
- * same way, and then ends with an error (G-12).
+ * First the Reply is checked, and the result is stored in the slot. Then the RPC is fenced. After a
+ * malformed Reply, it is fenced in the same way, and then ends with an error (G-12).
  *
  * A Reply that came as a group (rtx.h) is handled like any other Reply, and is malformed if it
  * took more Receives than its Call has offered.
@@ -47,29 +44,6 @@ static void xprt_rdma_reply_check_stray(struct xprt_rdma *xr,
 {
 	if (unlikely(rpcrdma_msg_invalidated(msg)))
 		xprt_rdma_reply_bad_inv(xr, msg);
-}
-
-/* Ends the server's access to the RPC's memory, and completes the RPC now or later. If the
- * connection breaks meanwhile, xprt_rdma_req_reset_all() takes the Reply away.
- */
-static void xprt_rdma_reply_fence(struct xprt_rdma *xr,
-				  struct xprt_rdma_req *req,
-				  const struct rpcrdma_msg_in *msg)
-{
-	int holds;
-
-	if (rpcrdma_msg_invalidated(msg) &&
-	    !xprt_rdma_frwr_remote_inv(xr, req, rpcrdma_msg_inv_rkey(msg))) {
-		xprt_rdma_reply_bad_inv(xr, msg);
-		return;
-	}
-	if (!list_empty(&req->rr_mrs))
-		xprt_rdma_frwr_local_inv(xr, req);
-	holds = atomic_read(&req->rr_holds);
-	if (likely(!holds))
-		xprt_rdma_reply_complete(xr, req);
-	else if (holds & XPRT_RDMA_HOLD_SENDS)
-		rpcrdma_send_cq_await_posted(&xr->xr_conn);
 }
 
 /* Compares the chunks that the Reply returns with those that were offered. If they agree, sets
@@ -233,7 +207,8 @@ static void xprt_rdma_reply_handle(struct xprt_rdma *xr,
 		xprt_rdma_credit_grant(xr, hdr->hd_credit,
 				       hdr->hd_proc == RPCRDMA1_ERROR);
 	xprt_rdma_reply_assess(xr, req, hdr, verdict);
-	xprt_rdma_reply_fence(xr, req, msg);
+	if (unlikely(!xprt_rdma_reply_fence(xr, req)))
+		xprt_rdma_reply_bad_inv(xr, msg);
 }
 
 /* Handles a message of version 2 that is not a response to an RPC: either a CONNPROP (see

@@ -631,6 +631,33 @@ void xprt_rdma_req_destroy(struct xprt_rdma_req *req);
 void xprt_rdma_req_destroy_all(struct xprt_rdma *xr);
 void xprt_rdma_req_reset_all(struct xprt_rdma *xr);
 
+int xprt_rdma_recv_limit(struct xprt_rdma *xr);
+int xprt_rdma_recv_expect(struct xprt_rdma *xr, u32 replies, gfp_t gfp);
+void xprt_rdma_recv_make_spare(struct xprt_rdma *xr);
+
+/* Number of Receives for the Replies to the largest possible number of Calls */
+static inline u32 xprt_rdma_recv_most(const struct xprt_rdma *xr)
+{
+	return xr->xr_sizes.cz_requests * RPCRDMA_MSG_RECVS;
+}
+
+/* Number of Receives that xprt_rdma_recv_expected() does not count: those for callbacks,
+ * those for messages that take no credit, a batch that may be waiting to be posted, and the
+ * spare Receives that exist (xr_spare).
+ */
+static inline u32 xprt_rdma_recv_others(const struct xprt_rdma *xr)
+{
+	return xr->xr_sizes.cz_recvs - xprt_rdma_recv_most(xr) + xr->xr_spare;
+}
+
+/* Number of existing Receives for Replies, without spare Receives */
+static inline u32 xprt_rdma_recv_expected(const struct xprt_rdma *xr)
+{
+	u32 recvs = xr->xr_conn.cn_recvs.rp_count;
+
+	return recvs - min(recvs, xprt_rdma_recv_others(xr));
+}
+
 /* client/credit.c */
 void xprt_rdma_credit_begin(struct xprt_rdma *xr);
 void xprt_rdma_credit_reset_locked(struct xprt_rdma *xr);
@@ -768,39 +795,6 @@ void xprt_rdma_frwr_destroy_all(struct xprt_rdma *xr);
 int xprt_rdma_send_request(struct rpc_rqst *rqst);
 void xprt_rdma_timer(struct rpc_xprt *xprt, struct rpc_task *task);
 
-/* client/fence.c */
-bool xprt_rdma_frwr_remote_inv(struct xprt_rdma *xr, struct xprt_rdma_req *req,
-			       u32 handle);
-void xprt_rdma_frwr_local_inv(struct xprt_rdma *xr, struct xprt_rdma_req *req);
-void xprt_rdma_frwr_fence(struct xprt_rdma *xr, struct xprt_rdma_req *req);
-
-int xprt_rdma_recv_limit(struct xprt_rdma *xr);
-int xprt_rdma_recv_expect(struct xprt_rdma *xr, u32 replies, gfp_t gfp);
-void xprt_rdma_recv_make_spare(struct xprt_rdma *xr);
-
-/* Number of Receives for the Replies to the largest possible number of Calls */
-static inline u32 xprt_rdma_recv_most(const struct xprt_rdma *xr)
-{
-	return xr->xr_sizes.cz_requests * RPCRDMA_MSG_RECVS;
-}
-
-/* Number of Receives that xprt_rdma_recv_expected() does not count: those for callbacks,
- * those for messages that take no credit, a batch that may be waiting to be posted, and the
- * spare Receives that exist (xr_spare).
- */
-static inline u32 xprt_rdma_recv_others(const struct xprt_rdma *xr)
-{
-	return xr->xr_sizes.cz_recvs - xprt_rdma_recv_most(xr) + xr->xr_spare;
-}
-
-/* Number of existing Receives for Replies, without spare Receives */
-static inline u32 xprt_rdma_recv_expected(const struct xprt_rdma *xr)
-{
-	u32 recvs = xr->xr_conn.cn_recvs.rp_count;
-
-	return recvs - min(recvs, xprt_rdma_recv_others(xr));
-}
-
 /* client/send.c */
 int xprt_rdma_sends_create(struct xprt_rdma *xr);
 int xprt_rdma_sends_reserve(struct xprt_rdma *xr);
@@ -829,7 +823,8 @@ static inline int xprt_rdma_send_get(struct xprt_rdma *xr,
 }
 
 /* client/complete.c */
-void xprt_rdma_reply_complete(struct xprt_rdma *xr, struct xprt_rdma_req *req);
+bool xprt_rdma_reply_fence(struct xprt_rdma *xr, struct xprt_rdma_req *req);
+void xprt_rdma_frwr_fence(struct xprt_rdma *xr, struct xprt_rdma_req *req);
 void xprt_rdma_reply_release(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 			     int hold);
 void xprt_rdma_reply_abort(struct xprt_rdma *xr, struct xprt_rdma_req *req);
