@@ -842,10 +842,6 @@ bool xprt_rdma_reply_awaited(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 bool xprt_rdma_send_is_awaited(struct xprt_rdma *xr, struct rpc_rqst *rqst);
 #endif
 
-/* client/debugfs.c */
-void xprt_rdma_debugfs_create(struct xprt_rdma *xr);
-void xprt_rdma_debugfs_destroy(struct xprt_rdma *xr);
-
 /* client/backchannel.c */
 int xprt_rdma_bc_send_reply(struct rpc_rqst *rqst);
 #ifdef CONFIG_SUNRPC_BACKCHANNEL
