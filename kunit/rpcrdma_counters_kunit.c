@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of the counters (counters.h, net/verbs/counters.c).
+ * Unit tests of the counters (counters.h, net/verbs/debugfs.c).
  */
 
 #include <kunit/test.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The debugfs directory of the module: the counters, a file for each transport of the client and
- * each connection of the server, and files that other code of the module adds.
+ * The event counters of the whole module (counters.h), and its debugfs directory: the counters, a
+ * file for each transport of the client and each connection of the server, and files that other
+ * code of the module adds.
  *
  * Operation
  *
@@ -10,6 +11,7 @@
  * needs no reference to the object that it shows. A reader takes no lock that is held while a
  * file is removed.
  */
+#include <kunit/visibility.h>
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
 #include <rpcrdma/conn.h>
@@ -17,6 +19,27 @@
 #include <rpcrdma/debugfs.h>
 #include <rpcrdma/device.h>
 #include <rpcrdma/fail.h>
+
+DEFINE_PER_CPU(struct rpcrdma_counts, rpcrdma_counts);
+EXPORT_PER_CPU_SYMBOL_GPL(rpcrdma_counts);	/* for unit tests */
+
+/**
+ * rpcrdma_counter_read - sum of a counter over all CPUs
+ * @which: counter
+ *
+ * Context: any.
+ * Return: value of the counter, which starts at 0 when the module is loaded.
+ */
+u64 rpcrdma_counter_read(enum rpcrdma_counter which)
+{
+	u64 sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += per_cpu(rpcrdma_counts, cpu).ct_value[which];
+	return sum;
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_counter_read);
 
 static const char * const rpcrdma_counter_names[RPCRDMA_CNT_MAX] = {
 #define X(name) \
