@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of send queue slots (sq.h, net/verbs/sq.c): which waiters get slots, and in
+ * Unit tests of send queue slots (sq.h, net/verbs/send.c): which waiters get slots, and in
  * what order. Everything happens in one thread; tests in guests cover concurrency.
  */
 

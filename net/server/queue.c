@@ -24,7 +24,7 @@
  * a thread takes the first Call in qu_waiting if this Call can be pulled now.
  *
  * This file also tells sunrpc whether the send queue has room. The slots of the send queue, and the
- * line for them, are in verbs/sq.c; memory regions are counted in server/rw.c. If there are too few
+ * line for them, are in verbs/send.c; memory regions are counted in server/rw.c. If there are too few
  * slots for a Reply, or for the RDMA Reads of a Call, the Reply or the Call waits in the line, and
  * its thread continues with other work. As long as the line is not empty, sunrpc is told that there
  * is no room for another Call. If posted RDMA Reads or Sends make no progress for progress_timeout

@@ -17,7 +17,7 @@
  * all its bytes are there (RFC 8166 3.4.5; invariant I14).
  *
  * A Call may have to wait: in server/queue.c for permission to pull its bytes and for
- * memory regions, and in the line for send queue slots (verbs/sq.c).
+ * memory regions, and in the line for send queue slots (verbs/send.c).
  *
  * An RDMA Read that fails ends the connection. The Call is then freed without having been
  * executed (RFC 8166 4.5.3). If a Call needs more than this connection can ever provide, it
