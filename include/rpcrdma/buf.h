@@ -31,7 +31,6 @@ struct rpcrdma_buf {
 int rpcrdma_buf_init(struct rpcrdma_buf *buf, struct ib_device *device,
 		     u32 size, unsigned int order,
 		     enum dma_data_direction dir, gfp_t gfp);
-void rpcrdma_buf_unmap(struct rpcrdma_buf *buf);
 void rpcrdma_buf_exit(struct rpcrdma_buf *buf);
 
 /* Returns whether a buffer of @size bytes is too large for a slab, so that rpcrdma_buf_init() makes
