@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of received messages (msg.h, net/verbs/msg.c): finding the pieces of the body of
+ * Unit tests of received messages (msg.h, net/verbs/gather.c): finding the pieces of the body of
  * a message that came in one Receive or in several, and giving back all Receives but the first.
- * rpcrdma_buf_kunit.c tests the functions of msg.c for blocks of pages and for placed data (rtx.h).
+ * rpcrdma_buf_kunit.c tests the functions of msg.h for blocks of pages and for placed data (rtx.h).
  */
 
 #include <kunit/test.h>

@@ -34,7 +34,7 @@ struct rpcrdma_msg_piece {
 	const struct rpcrdma_msg_in	*mp_in;
 };
 
-/* verbs/msg.c */
+/* verbs/gather.c */
 void rpcrdma_msg_give_more(struct rpcrdma_msg_in *msg,
 			   void (*give)(struct rpcrdma_recv *recv));
 int rpcrdma_msg_renew(struct rpcrdma_msg_in *msg);
