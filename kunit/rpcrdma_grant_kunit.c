@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Unit tests of net/core/grant.c: how many credits a requester gets, and how they come back. */
+/* Unit tests of net/core/credit.c: how many credits a requester gets, and how they come back. */
 
 #include <linux/limits.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/slab.h>
 
-#include <rpcrdma/grant.h>
+#include <rpcrdma/credit.h>
 #include <rpcrdma/size.h>
 
 #include "rpcrdma_kunit.h"

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Credits: how many the peer has granted, and how many of these are in use.
- * Each direction has a window of its own (rfc5666bis 8.2.1).
+ * Credits. A requester has a window: how many the peer has granted, and how many of these are in
+ * use. A responder knows how many it should grant, and what it has promised: the credits that it
+ * grants, and those that the requester may still assume it has. Each direction has a window of its
+ * own (rfc5666bis 8.2.1). See core/credit.c.
  */
 #ifndef RPCRDMA_CREDIT_H
 #define RPCRDMA_CREDIT_H
@@ -27,6 +29,35 @@ struct rpcrdma_window {
 	bool		wn_opened;
 };
 
+/**
+ * struct rpcrdma_need - how many credits a requester uses, which does not say how many it needs
+ * @nd_since: time in nanoseconds when the present round trip began
+ * @nd_rtt: the shortest round trip that was measured, in nanoseconds; 0 if there is none
+ * @nd_answered: number of Receives whose messages had been answered when the present round trip
+ *	began
+ *
+ * The caller serialises.
+ */
+struct rpcrdma_need {
+	u64		nd_since;
+	u32		nd_rtt;
+	u32		nd_answered;
+};
+
+/**
+ * struct rpcrdma_grant - the credits of one direction of a connection, at the responder
+ * @gn_told: number of credits that messages grant from now on
+ * @gn_bound: maximum number of credits that the requester may assume it has. There must be a
+ *	Receive for each of them. Credits are being taken back while this exceeds @gn_told
+ * @gn_arrived: number of credits that Calls have taken since the last message that granted
+ *	@gn_bound was posted
+ */
+struct rpcrdma_grant {
+	u32		gn_told;
+	u32		gn_bound;
+	u64		gn_arrived;
+};
+
 void rpcrdma_window_reset(struct rpcrdma_window *win, u32 requested);
 bool rpcrdma_window_grant(struct rpcrdma_window *win, u32 credit);
 bool rpcrdma_window_grant_error(struct rpcrdma_window *win, u32 credit);
@@ -37,5 +68,14 @@ bool rpcrdma_window_take_more(struct rpcrdma_window *win, u32 in_flight,
 			      u32 more);
 bool rpcrdma_window_give_more(struct rpcrdma_window *win, u32 more);
 u32 rpcrdma_window_room(const struct rpcrdma_window *win, u32 in_flight);
+void rpcrdma_need_begin(struct rpcrdma_need *need, u64 now);
+void rpcrdma_need_sent(struct rpcrdma_need *need, u64 time);
+void rpcrdma_need_heard(struct rpcrdma_need *need, u64 now, u32 answered);
+u32 rpcrdma_need_used(struct rpcrdma_need *need, u64 now, u32 taken,
+		      u32 answered, u32 told);
+u32 rpcrdma_need_grows(u32 used, u32 told);
+void rpcrdma_grant_raise(struct rpcrdma_grant *grant, u32 credits);
+bool rpcrdma_grant_lower(struct rpcrdma_grant *grant, u32 credits);
+bool rpcrdma_grant_arrived(struct rpcrdma_grant *grant, u32 credits);
 
 #endif /* RPCRDMA_CREDIT_H */

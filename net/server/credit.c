@@ -13,7 +13,7 @@
  * Receives are most of the memory that a connection costs, and most connections are idle most of
  * the time. So a connection begins with few credits, and a client gets more, up to max_requests, as
  * it needs them: twice as many as it uses. In version 2 a client says in each Call how many it
- * could use. In version 1, and if the client is not known yet (svc_rdma_is_known()), core/grant.c
+ * could use. In version 1, and if the client is not known yet (svc_rdma_is_known()), core/credit.c
  * concludes from the Calls how many are in use. A client that is not known gets no more than its
  * initial credits. Otherwise many clients without access to an export could use up the memory of
  * this server.
@@ -21,7 +21,7 @@
  * The Receives are posted before a Reply grants the credits for them (RFC 8166 3.3.1). From time to
  * time, server/reclaim.c has the credits of each connection reviewed. Credits are taken back if the
  * client has not needed them since the last review, or if it holds more memory than it may
- * (server/budget.c). Their Receives are freed after core/grant.c has concluded that the client
+ * (server/budget.c). Their Receives are freed after core/credit.c has concluded that the client
  * knows the smaller grant.
  *
  * The memory that the Receives of one connection pin is limited, and so is the memory of all
@@ -182,7 +182,7 @@ void svc_rdma_credits_see(struct svc_rdma_xprt *sx,
 	u32 answered = READ_ONCE(pool->rp_arrived) - held;
 	u32 used;
 
-	/* The second message follows the first answer, see core/grant.c. */
+	/* The second message follows the first answer, see core/credit.c. */
 	if (unlikely(before < 2)) {
 		rpcrdma_need_heard(&cd->cd_need, ktime_get_ns(), answered);
 		return;

@@ -21,7 +21,6 @@
 #include <rpcrdma/chunk.h>
 #include <rpcrdma/conn.h>
 #include <rpcrdma/credit.h>
-#include <rpcrdma/grant.h>
 #include <rpcrdma/msg.h>
 #include <rpcrdma/send.h>
 #include <rpcrdma/size.h>

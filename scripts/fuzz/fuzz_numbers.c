@@ -11,7 +11,6 @@
 
 #include <linux/limits.h>
 #include <rpcrdma/credit.h>
-#include <rpcrdma/grant.h>
 #include <rpcrdma/group.h>
 #include <rpcrdma/plan.h>
 #include <rpcrdma/props.h>
