@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of net/core/negotiate.c: what a client that has sent its CONNPROP concludes from a
+ * Unit tests of net/core/props.c: what a client that has sent its CONNPROP concludes from a
  * message that arrives before the version of the connection is settled.
  */
 
 #include <kunit/test.h>
 #include <linux/unaligned.h>
 
-#include <rpcrdma/negotiate.h>
+#include <rpcrdma/props.h>
 
 #include "rpcrdma_kunit.h"
 

@@ -6,7 +6,7 @@
 #include <linux/limits.h>
 #include <linux/string.h>
 
-#include <rpcrdma/negotiate.h>
+#include <rpcrdma/props.h>
 
 #include "rpcrdma_kunit.h"
 

@@ -33,7 +33,7 @@ Room = namedtuple("Room", "name level headers about")
 # a room.
 ROOMS = [
     Room("wire", 0, r"wire|rtx|vers", "XDR of both versions"),
-    Room("core", 1, r"chunk|props|credit|plan|size|negotiate|retry|group|layout|budget|paths",
+    Room("core", 1, r"chunk|props|credit|plan|size|retry|group|layout|budget|paths",
          "chunks, plans, sizes, properties, credits, paths: arithmetic"),
     Room("verbs", 2, r"device|conn|buf|recv|msg|gather|sq|take|send|send_cq|cid|keepalive|counters|debugfs|param|fail|trace_str|lines",
          "device, connection, Sends, Receives: RDMA, no RPC"),

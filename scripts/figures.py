@@ -27,8 +27,8 @@ MOST_LINES, MOST_PARAMETERS, MOST_COLUMNS = 80, 6, 100
 
 # For each figure: the bound, and the goal
 BOUNDS = {
-    "code lines": (17637, 16500),
-    ".c files": (76, 62),
+    "code lines": (17532, 16500),
+    ".c files": (60, 62),
     "invariants": (31, 24),
     "locks": (18, 14),
     "settings": (28, 28),

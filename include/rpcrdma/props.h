@@ -2,7 +2,7 @@
 /*
  * What two peers announce to each other, normally before the first RPC, and the limits of a
  * connection that follow from it. Version 1 uses RFC 8797 private data, and version 2
- * uses properties.
+ * uses properties. Also how a client interprets the first answer on a connection.
  */
 #ifndef RPCRDMA_PROPS_H
 #define RPCRDMA_PROPS_H
@@ -62,6 +62,23 @@ struct rpcrdma_limits {
 	bool		lm_peer_spoke;
 };
 
+/**
+ * enum rpcrdma_negotiate - how to go on after a message that came before the version was
+ *	settled
+ * @RPCRDMA_NEGOTIATE_WAIT: the message is not the answer to our CONNPROP; wait for the answer
+ * @RPCRDMA_NEGOTIATE_V1: use version 1 on this connection
+ * @RPCRDMA_NEGOTIATE_V2: use version 2 with the properties of the answer
+ * @RPCRDMA_NEGOTIATE_V2_PLAIN: use version 2 with default properties
+ * @RPCRDMA_NEGOTIATE_NONE: the two sides have no version in common
+ */
+enum rpcrdma_negotiate {
+	RPCRDMA_NEGOTIATE_WAIT,
+	RPCRDMA_NEGOTIATE_V1,
+	RPCRDMA_NEGOTIATE_V2,
+	RPCRDMA_NEGOTIATE_V2_PLAIN,
+	RPCRDMA_NEGOTIATE_NONE,
+};
+
 void rpcrdma_props_encode(u8 *buf, const struct rpcrdma_cm_private *priv);
 bool rpcrdma_props_decode(const u8 *buf, u32 len,
 			  struct rpcrdma_cm_private *priv);
@@ -71,5 +88,8 @@ void rpcrdma_props_limits(const struct rpcrdma_cm_private *ours,
 void rpcrdma2_props_limits(const struct rpcrdma_cm_private *ours,
 			   const struct rpcrdma2_props *peer,
 			   struct rpcrdma_limits *limits);
+enum rpcrdma_negotiate
+rpcrdma_negotiate_answer(const struct rpcrdma_hdr *hdr,
+			 enum rpcrdma_verdict verdict, u32 xid);
 
 #endif /* RPCRDMA_PROPS_H */

@@ -13,7 +13,7 @@
  * Some differences depend on the properties that a peer has announced in version 2. They
  * are not here, but are limits of the connection: struct rpcrdma_limits.
  *
- * The version of a connection is 0 until it is settled, see core/negotiate.c.
+ * The version of a connection is 0 until it is settled, see core/props.c.
  */
 #ifndef RPCRDMA_VERS_H
 #define RPCRDMA_VERS_H

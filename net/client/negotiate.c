@@ -44,9 +44,9 @@
  * all before.
  */
 #include <linux/random.h>
-#include <rpcrdma/negotiate.h>
 #include <rpcrdma/param.h>
 #include <rpcrdma/plan.h>
+#include <rpcrdma/props.h>
 
 #include "trace.h"
 #include "xprt_rdma.h"

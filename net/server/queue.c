@@ -23,13 +23,13 @@
  * a Call of this connection is freed, or regions become free, svc_rdma_pull_next() makes sure that
  * a thread takes the first Call in qu_waiting if this Call can be pulled now.
  *
- * This file also tells sunrpc whether the send queue has room. The slots of the send queue, and the
- * line for them, are in verbs/send.c; memory regions are counted in server/rw.c. If there are too few
- * slots for a Reply, or for the RDMA Reads of a Call, the Reply or the Call waits in the line, and
- * its thread continues with other work. As long as the line is not empty, sunrpc is told that there
- * is no room for another Call. If posted RDMA Reads or Sends make no progress for progress_timeout
- * seconds, the connection fails, unless this parameter is 0: see verbs/keepalive.c. Replies and
- * Calls that are still in line are freed with the connection.
+ * This file also tells sunrpc whether the send queue has room. The slots of the send queue, and
+ * the line for them, are in verbs/send.c; memory regions are counted in server/rw.c. If there
+ * are too few slots for a Reply, or for the RDMA Reads of a Call, the Reply or the Call waits in
+ * the line, and its thread continues with other work. As long as the line is not empty, sunrpc
+ * is told that there is no room for another Call. If posted RDMA Reads or Sends make no progress
+ * for progress_timeout seconds, the connection fails, unless this parameter is 0: see
+ * verbs/keepalive.c. Replies and Calls that are still in line are freed with the connection.
  */
 #include <linux/sunrpc/svc_xprt.h>
 #include <rpcrdma/counters.h>

@@ -50,9 +50,9 @@
  * After rpcrdma_conn_drain(), only the work handles completions. It may run until
  * rpcrdma_send_cq_destroy() returns. Nothing else can handle completions any more, for these
  * reasons. All messages were handled before the drain marker of the receive queue. The keepalive
- * was stopped. A server has removed the connection from debugfs and from the trim list
- * (server/reclaim.c), and no thread uses the connection any more (svc_rdma_inside()). A client sends
- * only while it holds the send lock, and the task that drains holds this lock.
+ * was stopped. A server has removed the connection from debugfs and from the list of
+ * server/reclaim.c, and no thread uses the connection any more (svc_rdma_inside()). A client
+ * sends only while it holds the send lock, and the task that drains holds this lock.
  */
 #include <linux/workqueue.h>
 #include <rpcrdma/conn.h>

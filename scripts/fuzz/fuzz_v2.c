@@ -12,7 +12,6 @@
 
 #include <linux/limits.h>
 #include <rpcrdma/chunk.h>
-#include <rpcrdma/negotiate.h>
 #include <rpcrdma/props.h>
 #include <rpcrdma/plan.h>
 #include <rpcrdma/vers.h>
