@@ -461,7 +461,7 @@ case_starved-beside() {
 	before=$(threads_waiting)
 	[ "$before" -ge 1 ] && [ "$before" -lt 8 ] || die "$before WRITEs were sent"
 	starve_end 1
-	until_true 5 eval '[ "$(threads_waiting)" = 8 ]' || die "there is memory, but only $(threads_waiting) WRITEs were sent"
+	until_true 5 threads_stuck 8 || die "there is memory, but only $(threads_waiting) WRITEs were sent"
 	thaw
 	ends 30 $pid || die "a WRITE fails"
 	umount $MNT
