@@ -125,16 +125,28 @@ static u32 svc_rdma_bc_room_locked(struct svc_rdma_xprt *sx)
 }
 
 /* Wake as many backchannels as there are credits and Receives. A backchannel that is woken sends a
- * callback, waits again, or has none any more; in each case this function is called again.
+ * callback, waits again, or has none any more; in each case this function is called again. If there
+ * are credits but no Receives for others that wait, make a thread add Receives. Do not wake these:
+ * a callback that has to wait again is behind all others of its backchannel.
  */
 static void svc_rdma_bc_wake_locked(struct svc_rdma_xprt *sx)
 {
+	struct svc_rdma_backward *bw = &sx->sx_backward;
 	u32 room = svc_rdma_bc_room_locked(sx);
+	bool more = rpcrdma_window_room(&bw->bw_window, bw->bw_nawaited) > room;
 	struct svc_rdma_bc *bc;
 
-	list_for_each_entry(bc, &sx->sx_backward.bw_clients, bc_list)
-		if (room && xprt_write_space(&bc->bc_xprt))
-			room--;
+	list_for_each_entry(bc, &bw->bw_clients, bc_list) {
+		if (room) {
+			if (xprt_write_space(&bc->bc_xprt))
+				room--;
+		} else if (more &&
+			   test_bit(XPRT_WRITE_SPACE, &bc->bc_xprt.state)) {
+			WRITE_ONCE(bw->bw_short, true);
+			svc_rdma_queue_wake(sx);
+			return;
+		}
+	}
 }
 
 /* Get permission to send a callback. If 0 is returned, the callback has a credit and is in bw_sent.
