@@ -420,6 +420,8 @@ static void rpcrdma_need_rtt(struct kunit *test)
 
 	rpcrdma_need_sent(&need, 5ull << 32);
 	KUNIT_EXPECT_EQ(test, need.nd_rtt, U32_MAX);
+	rpcrdma_need_sent(&need, 20);
+	KUNIT_EXPECT_EQ(test, need.nd_rtt, 30020);
 	rpcrdma_need_begin(&need, 100);
 	KUNIT_EXPECT_EQ(test, need.nd_since, 100);
 	rpcrdma_need_heard(&need, 150, 3);

@@ -281,11 +281,9 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_need_begin);
 
 static void rpcrdma_need_round(struct rpcrdma_need *need, u64 time)
 {
-	u32 rtt = READ_ONCE(need->nd_rtt);
+	u32 rtt = clamp(time, 1ull, (u64)U32_MAX);
 
-	time = clamp(time, 1ull, (u64)U32_MAX);
-	if (!rtt || time < rtt)
-		WRITE_ONCE(need->nd_rtt, time);
+	WRITE_ONCE(need->nd_rtt, min_not_zero(READ_ONCE(need->nd_rtt), rtt));
 }
 
 /**

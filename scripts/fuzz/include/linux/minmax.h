@@ -8,6 +8,8 @@
 #define max(a, b) \
 	({ __auto_type a_ = (a); __auto_type b_ = (b); a_ > b_ ? a_ : b_; })
 #define min3(a, b, c)		min(min(a, b), c)
+#define min_not_zero(a, b)	({ __auto_type x_ = (a); __auto_type y_ = (b); \
+	!x_ ? y_ : !y_ ? x_ : min(x_, y_); })
 #define min_t(type, a, b)	min((type)(a), (type)(b))
 #define max_t(type, a, b)	max((type)(a), (type)(b))
 #define clamp(v, low, high)	min(max(v, low), high)
