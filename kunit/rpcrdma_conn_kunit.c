@@ -41,8 +41,7 @@ rpcrdma_conn_kunit_make(struct kunit *test, bool dials)
 	KUNIT_ASSERT_NOT_NULL(test, fx);
 	rpcrdma_conn_init(&fx->cf_conn, &rpcrdma_conn_kunit_ops);
 	fx->cf_conn.cn_dials = dials;
-	KUNIT_ASSERT_TRUE(test, rpcrdma_conn_rise(&fx->cf_conn,
-						  RPCRDMA_CONN_OPENING, 0));
+	fx->cf_conn.cn_state = RPCRDMA_CONN_OPENING;
 	return fx;
 }
 
@@ -52,7 +51,9 @@ static void rpcrdma_conn_expect(struct kunit *test,
 {
 	KUNIT_EXPECT_EQ(test, fx->cf_conn.cn_state, state);
 	KUNIT_EXPECT_EQ(test, fx->cf_conn.cn_error, error);
-	KUNIT_EXPECT_EQ(test, fx->cf_lost, state == RPCRDMA_CONN_DOWN);
+	KUNIT_EXPECT_EQ(test, rpcrdma_conn_is_up(&fx->cf_conn),
+			state == RPCRDMA_CONN_UP && !error);
+	KUNIT_EXPECT_EQ(test, fx->cf_lost, !!error);
 }
 
 /* If the peer refuses the connection, Receives are flushed before the CM reports the refusal. The
@@ -66,9 +67,9 @@ static void rpcrdma_conn_keeps_refusal(struct kunit *test)
 	rpcrdma_conn_flushed(&fx->cf_conn);
 	rpcrdma_conn_expect(test, fx, RPCRDMA_CONN_OPENING, 0);
 	rpcrdma_conn_fail(&fx->cf_conn, -ECONNREFUSED);
-	rpcrdma_conn_expect(test, fx, RPCRDMA_CONN_DOWN, -ECONNREFUSED);
+	rpcrdma_conn_expect(test, fx, RPCRDMA_CONN_OPENING, -ECONNREFUSED);
 	rpcrdma_conn_flushed(&fx->cf_conn);
-	rpcrdma_conn_expect(test, fx, RPCRDMA_CONN_DOWN, -ECONNREFUSED);
+	rpcrdma_conn_expect(test, fx, RPCRDMA_CONN_OPENING, -ECONNREFUSED);
 }
 
 /* At the end that opens a connection, if a Receive is flushed before the CM reports that the
@@ -80,7 +81,7 @@ static void rpcrdma_conn_flushed_before_up(struct kunit *test)
 
 	rpcrdma_conn_flushed(&fx->cf_conn);
 	KUNIT_EXPECT_FALSE(test, rpcrdma_conn_rise_up(&fx->cf_conn));
-	rpcrdma_conn_expect(test, fx, RPCRDMA_CONN_DOWN, -ECONNRESET);
+	rpcrdma_conn_expect(test, fx, RPCRDMA_CONN_UP, -ECONNRESET);
 }
 
 static void rpcrdma_conn_flushed_while_up(struct kunit *test)
@@ -90,7 +91,7 @@ static void rpcrdma_conn_flushed_while_up(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, rpcrdma_conn_rise_up(&fx->cf_conn));
 	rpcrdma_conn_expect(test, fx, RPCRDMA_CONN_UP, 0);
 	rpcrdma_conn_flushed(&fx->cf_conn);
-	rpcrdma_conn_expect(test, fx, RPCRDMA_CONN_DOWN, -ECONNRESET);
+	rpcrdma_conn_expect(test, fx, RPCRDMA_CONN_UP, -ECONNRESET);
 	KUNIT_EXPECT_FALSE(test, rpcrdma_conn_rise_up(&fx->cf_conn));
 }
 
@@ -102,7 +103,7 @@ static void rpcrdma_conn_flushed_at_server(struct kunit *test)
 	struct rpcrdma_conn_fixture *fx = rpcrdma_conn_kunit_make(test, false);
 
 	rpcrdma_conn_flushed(&fx->cf_conn);
-	rpcrdma_conn_expect(test, fx, RPCRDMA_CONN_DOWN, -ECONNRESET);
+	rpcrdma_conn_expect(test, fx, RPCRDMA_CONN_OPENING, -ECONNRESET);
 }
 
 /* Only the end that connects takes the peer's private data from the event that the connection is

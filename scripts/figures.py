@@ -30,7 +30,7 @@ BOUNDS = {
     "code lines": (17532, 16500),
     ".c files": (60, 62),
     "invariants": (31, 24),
-    "locks": (18, 14),
+    "locks": (17, 14),
     "settings": (28, 28),
     "counters": (88, 80),
     "private words": (25, 25),

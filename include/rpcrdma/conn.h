@@ -31,13 +31,13 @@ struct rpcrdma_conn;
  * @RPCRDMA_CONN_NEW: initialised, nothing on the wire
  * @RPCRDMA_CONN_OPENING: resolving, connecting or accepting
  * @RPCRDMA_CONN_UP: established
- * @RPCRDMA_CONN_DOWN: failed, refused, disconnected or being closed; cn_error says why
+ *
+ * A connection that has failed, was refused, or is being closed is *down*: cn_error says why.
  */
 enum rpcrdma_conn_state {
 	RPCRDMA_CONN_NEW,
 	RPCRDMA_CONN_OPENING,
 	RPCRDMA_CONN_UP,
-	RPCRDMA_CONN_DOWN,
 };
 
 /**
@@ -48,8 +48,8 @@ enum rpcrdma_conn_state {
  *	softirq. May sleep unless @softirq is set. The owner gives @msg back with
  *	rpcrdma_msg_put() or rpcrdma_msg_drop(), at once or later, in this context or in that of
  *	a process.
- * @lost: called once by rpcrdma_conn_fail(), when the connection becomes %RPCRDMA_CONN_DOWN: in
- *	a CM event, a completion handler or a process. It must neither sleep nor close the
+ * @lost: called once by rpcrdma_conn_fail(), when the connection goes down: in a CM event, a
+ *	completion handler or a process. It must neither sleep nor close the
  *	connection: another task closes it. It is not called when rpcrdma_conn_drain() ends the
  *	connection.
  * @awaits: returns whether the owner waits for any completion of the send queue. When this
@@ -121,7 +121,8 @@ static inline void rpcrdma_conn_path_init(struct rpcrdma_conn_path *path,
  * @cn_id: CM identifier, which the connection owns
  * @cn_pd: protection domain that only this connection uses (RFC 8166 8.1.1)
  * @cn_cq: completion queue of the receive queue
- * @cn_state: an enum rpcrdma_conn_state; written under @cn_lock, read without a lock
+ * @cn_state: state, which the task that opens the connection and the handler of CM events write
+ * @cn_error: 0, or the errno that ended the connection; the first one stays
  * @cn_gate: posting to the send queue is allowed; see rpcrdma_conn_shut_gate()
  * @cn_caps: what the device can do; valid once the connection is resolved or adopted
  * @cn_limits: limits that follow from what both ends have announced (props.h); valid once the
@@ -137,10 +138,8 @@ static inline void rpcrdma_conn_path_init(struct rpcrdma_conn_path *path,
  * @cn_ord: number of RDMA Reads that we may have outstanding, as agreed with the peer. At
  *	the end that connected it is 0. There is one exception: on iWARP it is 1 if the peer
  *	allows the RDMA Read that the keepalive uses as its probe.
- * @cn_error: errno that ended the connection; the first one stays
  * @cn_dials: this end opens the connection, and waits in rpcrdma_conn_wait() until it is up
  * @cn_flushed: a Receive was flushed or has failed, so the queue pair does not work any more
- * @cn_lock: protects @cn_state and @cn_error; taken in any context, with interrupts disabled
  * @cn_step: completed after each step of opening, and when the connection fails
  * @cn_on_device: link in the list of connections on the same device, see
  *	verbs/device.c
@@ -166,6 +165,7 @@ struct rpcrdma_conn {
 	struct ib_pd			*cn_pd;
 	struct ib_cq			*cn_cq;
 	enum rpcrdma_conn_state		cn_state;
+	int				cn_error;
 	bool				cn_gate;
 	struct rpcrdma_device_caps	cn_caps;
 	struct rpcrdma_limits		cn_limits;
@@ -178,10 +178,8 @@ struct rpcrdma_conn {
 	u32				cn_peer_ord;
 	u32				cn_peer_ird;
 	u32				cn_ord;
-	int				cn_error;
 	bool				cn_dials;
 	bool				cn_flushed;
-	spinlock_t			cn_lock;	/* state, error */
 	struct completion		cn_step;
 	struct list_head		cn_on_device;
 	u32				cn_vector;
@@ -204,9 +202,15 @@ rpcrdma_lines_apart(struct rpcrdma_conn, cn_post_lock, cn_keepalive);
 rpcrdma_lines_apart(struct rpcrdma_conn, cn_rtt, cn_recvs);
 rpcrdma_lines_apart(struct rpcrdma_conn, cn_recvs, cn_sq);
 
+static inline bool rpcrdma_conn_is_down(const struct rpcrdma_conn *conn)
+{
+	return READ_ONCE(conn->cn_error);
+}
+
 static inline bool rpcrdma_conn_is_up(const struct rpcrdma_conn *conn)
 {
-	return READ_ONCE(conn->cn_state) == RPCRDMA_CONN_UP;
+	return READ_ONCE(conn->cn_state) == RPCRDMA_CONN_UP &&
+	       !rpcrdma_conn_is_down(conn);
 }
 
 static inline struct ib_device *rpcrdma_conn_device(struct rpcrdma_conn *conn)

@@ -603,7 +603,7 @@ static inline void svc_rdma_send_set_slots(struct svc_rdma_send *send, u32 slots
  */
 static inline bool svc_rdma_is_down(const struct svc_rdma_xprt *sx)
 {
-	return READ_ONCE(sx->sx_conn.cn_state) == RPCRDMA_CONN_DOWN;
+	return rpcrdma_conn_is_down(&sx->sx_conn);
 }
 
 /* Tell sunrpc that there is work for a thread, unless the connection is dead. sunrpc may have

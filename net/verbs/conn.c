@@ -59,7 +59,6 @@ void rpcrdma_conn_init(struct rpcrdma_conn *conn,
 	conn->cn_ops = ops;
 	conn->cn_receive = ops->receive;
 	conn->cn_state = RPCRDMA_CONN_NEW;
-	spin_lock_init(&conn->cn_lock);
 	spin_lock_init(&conn->cn_post_lock);
 	init_completion(&conn->cn_step);
 	INIT_LIST_HEAD(&conn->cn_on_device);
@@ -256,8 +255,7 @@ int rpcrdma_conn_resolve(struct rpcrdma_conn *conn, struct net *net,
 		return PTR_ERR(id);
 	conn->cn_id = id;
 	conn->cn_dials = true;
-	if (!rpcrdma_conn_rise(conn, RPCRDMA_CONN_OPENING, 0))
-		return conn->cn_error;
+	WRITE_ONCE(conn->cn_state, RPCRDMA_CONN_OPENING);
 
 	rc = rpcrdma_conn_resolve_addr(id, path, msecs);
 	if (!rc)
@@ -292,7 +290,7 @@ void rpcrdma_conn_adopt(struct rpcrdma_conn *conn, struct rdma_cm_id *id,
 	conn->cn_id = id;
 	id->context = conn;
 	id->event_handler = rpcrdma_conn_cm_event;
-	rpcrdma_conn_rise(conn, RPCRDMA_CONN_OPENING, 0);
+	conn->cn_state = RPCRDMA_CONN_OPENING;
 	rpcrdma_conn_keep_peer(conn, param);
 	rpcrdma_device_query(id->device, id->port_num, &conn->cn_caps);
 	/* Even if this fails, @conn owns the id: rpcrdma_conn_close() destroys it
@@ -537,7 +535,7 @@ int rpcrdma_conn_accept(struct rpcrdma_conn *conn,
  */
 void rpcrdma_conn_drain(struct rpcrdma_conn *conn)
 {
-	rpcrdma_conn_rise(conn, RPCRDMA_CONN_DOWN, -ESHUTDOWN);
+	cmpxchg(&conn->cn_error, 0, -ESHUTDOWN);
 	rpcrdma_keepalive_stop(conn);
 	rpcrdma_gather_stop(conn);
 

@@ -5,8 +5,9 @@
  *
  * Operation
  *
- * The state only rises: NEW, OPENING, UP, DOWN. Code that finds a connection broken calls
- * rpcrdma_conn_fail(). Only the first such call keeps its error and calls ops->lost(). The gate is
+ * The state only rises: NEW, OPENING, UP. Code that finds a connection broken calls
+ * rpcrdma_conn_fail(). Only the first such call keeps its error and calls ops->lost(). A connection
+ * that has an error is down, in whatever state it was (invariant I5). The gate is
  * shut before the queues are drained. From then on, only the drain marker is posted to the send
  * queue. (The marker is the work request that ib_drain_qp() posts, and whose completion it waits
  * for.) If another work request were posted behind the marker, it could complete after its memory
@@ -18,39 +19,6 @@
 
 #include "conn_state.h"
 #include "trace.h"
-
-/**
- * rpcrdma_conn_rise - bring a connection into a higher state
- * @conn: connection
- * @state: state to rise to
- * @error: negative errno with the reason, or 0
- *
- * Nothing happens if the connection is already in @state or in a higher state (invariant
- * I5). This neither calls ops->lost() nor wakes a task: see rpcrdma_conn_fail() and
- * rpcrdma_conn_step(). For %RPCRDMA_CONN_UP, call rpcrdma_conn_rise_up() instead.
- *
- * Context: any.
- * Return: true if the state has changed.
- */
-bool rpcrdma_conn_rise(struct rpcrdma_conn *conn, enum rpcrdma_conn_state state,
-		       int error)
-{
-	unsigned long flags;
-	bool risen;
-
-	spin_lock_irqsave(&conn->cn_lock, flags);
-	risen = conn->cn_state < state;
-	if (risen) {
-		WRITE_ONCE(conn->cn_error, error);
-		/* A task that sees the state DOWN also sees the error. Pairs with
-		 * rpcrdma_conn_wait().
-		 */
-		smp_store_release(&conn->cn_state, state);
-	}
-	spin_unlock_irqrestore(&conn->cn_lock, flags);
-	return risen;
-}
-EXPORT_SYMBOL_IF_KUNIT(rpcrdma_conn_rise);
 
 /**
  * rpcrdma_conn_fail - declare a connection broken
@@ -65,7 +33,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_conn_rise);
  */
 bool rpcrdma_conn_fail(struct rpcrdma_conn *conn, int error)
 {
-	if (!rpcrdma_conn_rise(conn, RPCRDMA_CONN_DOWN, error))
+	if (cmpxchg(&conn->cn_error, 0, error))
 		return false;
 	trace_rpcrdma_conn_lost(conn, error);
 	complete(&conn->cn_step);
@@ -105,12 +73,13 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_conn_flushed);
  * If rpcrdma_conn_flushed() was called earlier, this fails the connection.
  *
  * Context: CM event.
- * Return: true if the connection has become %RPCRDMA_CONN_UP and this has not failed it.
+ * Return: true if the connection has become %RPCRDMA_CONN_UP and is not down.
  */
 bool rpcrdma_conn_rise_up(struct rpcrdma_conn *conn)
 {
-	if (!rpcrdma_conn_rise(conn, RPCRDMA_CONN_UP, 0))
+	if (conn->cn_state == RPCRDMA_CONN_UP || rpcrdma_conn_is_down(conn))
 		return false;
+	WRITE_ONCE(conn->cn_state, RPCRDMA_CONN_UP);
 	/* Pairs with rpcrdma_conn_flushed() */
 	smp_mb();
 	if (likely(!READ_ONCE(conn->cn_flushed)))
@@ -150,10 +119,7 @@ int rpcrdma_conn_wait(struct rpcrdma_conn *conn, unsigned long timeout,
 {
 	if (!wait_for_completion_timeout(&conn->cn_step, timeout))
 		rpcrdma_conn_fail(conn, error);
-	/* pairs with rpcrdma_conn_rise() */
-	if (smp_load_acquire(&conn->cn_state) == RPCRDMA_CONN_DOWN)
-		return READ_ONCE(conn->cn_error);
-	return 0;
+	return READ_ONCE(conn->cn_error);
 }
 
 /* Posts a list of work requests, if the gate is open. */

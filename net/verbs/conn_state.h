@@ -8,8 +8,6 @@
 
 #include <rpcrdma/conn.h>
 
-bool rpcrdma_conn_rise(struct rpcrdma_conn *conn, enum rpcrdma_conn_state state,
-		       int error);
 bool rpcrdma_conn_rise_up(struct rpcrdma_conn *conn);
 bool rpcrdma_conn_shut_gate(struct rpcrdma_conn *conn);
 

@@ -132,18 +132,18 @@ void rpcrdma_debugfs_conn(struct seq_file *seq, u32 vers,
 		[RPCRDMA_CONN_NEW]	= "new",
 		[RPCRDMA_CONN_OPENING]	= "opening",
 		[RPCRDMA_CONN_UP]	= "up",
-		[RPCRDMA_CONN_DOWN]	= "down",
 	};
 	enum rpcrdma_conn_state state = READ_ONCE(conn->cn_state);
-	bool down = state == RPCRDMA_CONN_NEW || state == RPCRDMA_CONN_DOWN;
+	int error = READ_ONCE(conn->cn_error);
+	bool down = state == RPCRDMA_CONN_NEW || error;
 	const struct rpcrdma_recv_pool *recvs = &conn->cn_recvs;
 	const struct rpcrdma_limits *limits = &conn->cn_limits;
 	u32 waiting = atomic_read(&recvs->rp_nwaiting);
 	u32 held = rpcrdma_recv_pool_held(recvs);
 	u32 count = READ_ONCE(recvs->rp_count);
 
-	seq_printf(seq, "state %s\n", states[state]);
-	seq_printf(seq, "error %d\n", READ_ONCE(conn->cn_error));
+	seq_printf(seq, "state %s\n", error ? "down" : states[state]);
+	seq_printf(seq, "error %d\n", error);
 	seq_printf(seq, "version %u\n", down ? 0 : vers);
 	seq_printf(seq, "vector %u\n", READ_ONCE(conn->cn_vector));
 	seq_printf(seq, "inline_send %u\n", READ_ONCE(limits->lm_inline_send));

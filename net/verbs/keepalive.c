@@ -209,7 +209,7 @@ static void rpcrdma_keepalive_work(struct work_struct *work)
 	/* Check a connection that is not up yet, too: at the end that accepts, the CM may
 	 * not have reported yet that the connection is established.
 	 */
-	if (READ_ONCE(conn->cn_state) == RPCRDMA_CONN_DOWN)
+	if (rpcrdma_conn_is_down(conn))
 		return;
 	/* Handle the completions that are in the queue. Otherwise ops->waiting() would report
 	 * their work requests as outstanding.

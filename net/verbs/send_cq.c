@@ -70,7 +70,7 @@ static bool rpcrdma_send_cq_is_awaited(struct rpcrdma_conn *conn)
 
 	return !READ_ONCE(cq->cq_lazy) || atomic_read(&cq->cq_awaited) ||
 	       READ_ONCE(conn->cn_sq.sq_nwaiting) ||
-	       READ_ONCE(conn->cn_state) == RPCRDMA_CONN_DOWN ||
+	       rpcrdma_conn_is_down(conn) ||
 	       (conn->cn_ops->awaits && conn->cn_ops->awaits(conn));
 }
 
