@@ -20,7 +20,6 @@
  */
 #include <linux/dma-mapping.h>
 #include <linux/export.h>
-#include <linux/mutex.h>
 #include <linux/percpu-refcount.h>
 #include <linux/wait.h>
 #include <rdma/ib_verbs.h>
@@ -32,9 +31,9 @@
 #define XPRT_RDMA_FOREIGN_FEATURES	(NVFS_FEATURE_MAP | NVFS_FEATURE_IS_GPU)
 
 DEFINE_STATIC_KEY_FALSE(xprt_rdma_foreign_on);
-/* Serialises registering and unregistering. Protects changes of xprt_rdma_foreign_ops. */
-static DEFINE_MUTEX(xprt_rdma_foreign_lock);
-/* The registered functions. A caller must hold a reference (xprt_rdma_foreign_users). */
+/* The registered functions. A caller must hold a reference (xprt_rdma_foreign_users). Whoever sets
+ * this from NULL, or is about to clear it, is the only one to change the other two.
+ */
 static const struct nvfs_dma_rw_ops *xprt_rdma_foreign_ops;
 /* References to xprt_rdma_foreign_ops, held by regions that the functions have mapped, and by calls
  * in progress. This percpu_ref is dead while no functions are registered.
@@ -82,21 +81,15 @@ void xprt_rdma_foreign_exit(void)
  */
 int rpcrdma_register_nvfs_dma_ops(struct nvfs_dma_rw_ops *ops)
 {
-	int rc = -EBUSY;
-
 	if (!ops || ~ops->nv_features & XPRT_RDMA_FOREIGN_FEATURES ||
 	    !ops->nv_dma_map_sg_attrs || !ops->nv_dma_unmap_sg ||
 	    !ops->nv_is_gpu_page)
 		return -EOPNOTSUPP;
-	mutex_lock(&xprt_rdma_foreign_lock);
-	if (!xprt_rdma_foreign_ops) {
-		xprt_rdma_foreign_ops = ops;
-		percpu_ref_reinit(&xprt_rdma_foreign_users);
-		static_branch_enable(&xprt_rdma_foreign_on);
-		rc = 0;
-	}
-	mutex_unlock(&xprt_rdma_foreign_lock);
-	return rc;
+	if (cmpxchg(&xprt_rdma_foreign_ops, NULL, ops))
+		return -EBUSY;
+	percpu_ref_reinit(&xprt_rdma_foreign_users);
+	static_branch_enable(&xprt_rdma_foreign_on);
+	return 0;
 }
 EXPORT_SYMBOL_GPL(rpcrdma_register_nvfs_dma_ops);
 
@@ -109,19 +102,21 @@ EXPORT_SYMBOL_GPL(rpcrdma_register_nvfs_dma_ops);
  * But if an RPC with pages of the caller is sent for the first time then, these pages are taken for
  * ordinary pages. So the caller has to make sure that no such I/O is pending or begins later.
  *
- * Context: process; sleeps. Must not be called by a function that was registered.
+ * Nothing happens if no functions are registered.
+ *
+ * Context: process; sleeps. Only the module that has registered the functions may call this, one
+ *	task at a time, and not one of the functions.
  */
 void rpcrdma_unregister_nvfs_dma_ops(void)
 {
-	mutex_lock(&xprt_rdma_foreign_lock);
-	if (xprt_rdma_foreign_ops) {
-		static_branch_disable(&xprt_rdma_foreign_on);
-		percpu_ref_kill(&xprt_rdma_foreign_users);
-		wait_event_idle(xprt_rdma_foreign_unused,
-				percpu_ref_is_zero(&xprt_rdma_foreign_users));
-		xprt_rdma_foreign_ops = NULL;
-	}
-	mutex_unlock(&xprt_rdma_foreign_lock);
+	if (!xprt_rdma_foreign_ops)
+		return;
+	static_branch_disable(&xprt_rdma_foreign_on);
+	percpu_ref_kill(&xprt_rdma_foreign_users);
+	wait_event_idle(xprt_rdma_foreign_unused,
+			percpu_ref_is_zero(&xprt_rdma_foreign_users));
+	/* Pairs with cmpxchg() in rpcrdma_register_nvfs_dma_ops(). */
+	smp_store_release(&xprt_rdma_foreign_ops, NULL);
 }
 EXPORT_SYMBOL_GPL(rpcrdma_unregister_nvfs_dma_ops);
 
