@@ -560,17 +560,15 @@ static_assert(sizeof(spinlock_t) > sizeof(u32) || SMP_CACHE_BYTES < 64 ||
 /**
  * struct svc_rdma_listener - a listening endpoint
  * @sl_xprt: the listener as sunrpc sees it
- * @sl_mutex: protects @sl_id and @sl_addr; not taken by the event handler of @sl_id
- * @sl_id: CM id that listens, or NULL while there is none; see server/transport.c
+ * @sl_id: CM id that listens, or an ERR_PTR while there is none; see server/transport.c
  * @sl_addr: address that the listener is bound to
- * @sl_relisten: work that replaces the id
+ * @sl_relisten: work that makes and replaces the id
  * @sl_pending: connections to accept (sx_pending); protected by svc_rdma_pending_lock
  *	of server/accept.c
  * @sl_npending: entries of @sl_pending
  */
 struct svc_rdma_listener {
 	struct svc_xprt		sl_xprt;
-	struct mutex		sl_mutex;	/* sl_id, sl_addr */
 	struct rdma_cm_id	*sl_id;
 	struct sockaddr_storage	sl_addr;
 	struct delayed_work	sl_relisten;

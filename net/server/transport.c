@@ -9,6 +9,10 @@
  * when the device is removed, or when the hardware address of its network interface changes.
  * A work item then destroys the id, and listens with a new one. If that fails, it tries again until
  * it succeeds. So a listener survives its device.
+ *
+ * Only this work item makes ids, also the first one, and the id's event handler never destroys it.
+ * A work item never runs twice at a time. So no lock is needed, and the work item finds the id in
+ * sl_id, even if the event came before rdma_listen() had returned.
  */
 #include <linux/debugfs.h>
 #include <linux/module.h>
@@ -52,25 +56,22 @@ static int svc_rdma_listen_event(struct rdma_cm_id *id,
 	}
 }
 
-static void svc_rdma_unlisten_locked(struct svc_rdma_listener *sl)
+static void svc_rdma_unlisten(struct svc_rdma_listener *sl)
 {
-	lockdep_assert_held(&sl->sl_mutex);
-	if (sl->sl_id)
+	if (!IS_ERR_OR_NULL(sl->sl_id))
 		rpcrdma_device_destroy_id(sl->sl_id);
-	sl->sl_id = NULL;
 }
 
-static int svc_rdma_listen_locked(struct svc_rdma_listener *sl)
+static struct rdma_cm_id *svc_rdma_listen(struct svc_rdma_listener *sl)
 {
 	struct sockaddr *sa = (struct sockaddr *)&sl->sl_addr;
 	struct rdma_cm_id *id;
 	int rc;
 
-	lockdep_assert_held(&sl->sl_mutex);
 	id = rdma_create_id(sl->sl_xprt.xpt_net, svc_rdma_listen_event, sl,
 			    RDMA_PS_TCP, IB_QPT_RC);
 	if (IS_ERR(id))
-		return PTR_ERR(id);
+		return id;
 
 	/* A listener for IPv6 must leave IPv4 to another listener on the same port */
 	rc = 0;
@@ -89,37 +90,27 @@ static int svc_rdma_listen_locked(struct svc_rdma_listener *sl)
 	if (rc)
 		goto out_destroy;
 
-	sl->sl_id = id;
 	trace_svc_rdma_listen(sa, 0);
-	return 0;
+	return id;
 
 out_destroy:
 	rpcrdma_device_destroy_id(id);
 	trace_svc_rdma_listen(sa, rc);
-	return rc;
+	return ERR_PTR(rc);
 }
 
 /* The present id, if there is one, is destroyed before a new one is made, because two ids cannot
  * have the same port.
  */
-static int svc_rdma_listen(struct svc_rdma_listener *sl)
-{
-	int rc;
-
-	mutex_lock(&sl->sl_mutex);
-	svc_rdma_unlisten_locked(sl);
-	rc = svc_rdma_listen_locked(sl);
-	mutex_unlock(&sl->sl_mutex);
-	return rc;
-}
-
 static void svc_rdma_relisten_work(struct work_struct *work)
 {
 	struct svc_rdma_listener *sl = container_of(to_delayed_work(work),
 						    struct svc_rdma_listener,
 						    sl_relisten);
 
-	if (svc_rdma_listen(sl))
+	svc_rdma_unlisten(sl);
+	sl->sl_id = svc_rdma_listen(sl);
+	if (IS_ERR(sl->sl_id))
 		schedule_delayed_work(&sl->sl_relisten, SVC_RDMA_RELISTEN);
 }
 
@@ -131,10 +122,7 @@ static void svc_rdma_listener_detach(struct svc_xprt *xprt)
 	 * destroyed, no new connection arrives.
 	 */
 	disable_delayed_work_sync(&sl->sl_relisten);
-	mutex_lock(&sl->sl_mutex);
-	svc_rdma_unlisten_locked(sl);
-	mutex_unlock(&sl->sl_mutex);
-
+	svc_rdma_unlisten(sl);
 	svc_rdma_pending_discard(sl);
 }
 
@@ -144,7 +132,7 @@ static struct svc_xprt *svc_rdma_listener_create(struct svc_serv *serv,
 						 int flags)
 {
 	struct svc_rdma_listener *sl;
-	int rc;
+	struct rdma_cm_id *id;
 
 	if (!svc_rdma_pages_fit())
 		return ERR_PTR(-ENOEXEC);
@@ -160,15 +148,17 @@ static struct svc_xprt *svc_rdma_listener_create(struct svc_serv *serv,
 	strscpy(sl->sl_xprt.xpt_remotebuf, "listener",
 		sizeof(sl->sl_xprt.xpt_remotebuf));
 	INIT_LIST_HEAD(&sl->sl_pending);
-	mutex_init(&sl->sl_mutex);
 	INIT_DELAYED_WORK(&sl->sl_relisten, svc_rdma_relisten_work);
 	memcpy(&sl->sl_addr, sa, min_t(size_t, salen, sizeof(sl->sl_addr)));
 
-	rc = svc_rdma_listen(sl);
-	if (rc) {
+	schedule_delayed_work(&sl->sl_relisten, 0);
+	/* Does not start the work item again if it has failed */
+	flush_work(&sl->sl_relisten.work);
+	id = READ_ONCE(sl->sl_id);
+	if (IS_ERR(id)) {
 		svc_rdma_listener_detach(&sl->sl_xprt);
 		svc_rdma_discard(&sl->sl_xprt);
-		return ERR_PTR(rc);
+		return ERR_CAST(id);
 	}
 	svc_xprt_set_local(&sl->sl_xprt, (struct sockaddr *)&sl->sl_addr,
 			   svc_addr_len(sa));
