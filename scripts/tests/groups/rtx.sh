@@ -301,14 +301,15 @@ case_rtx-seen() {
 
 links() {
 	local text
-	more_credits
 	text=$(head -c 4000 /dev/zero | tr '\0' x)
+	# The server learns that such Calls need more credits than the client has.
+	ln -s "$text" "$MNT/first"
 	counted client_calls_group 1 1 counted client_calls_long 0 0 counted client_calls_read_chunk 0 0 \
 		ln -s "$text" "$MNT/long"
 	[ "$(on_server readlink $EXPORT/long)" = "$text" ] || die "the server has another link"
 	echo 3 >/proc/sys/vm/drop_caches
 	[ "$(readlink "$MNT/long")" = "$text" ] || die "another link"
-	rm "$MNT/long"
+	rm "$MNT/long" "$MNT/first"
 }
 
 # Covers: RTX-95 RTX-97
