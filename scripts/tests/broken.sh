@@ -383,6 +383,18 @@ ice_is() { [ "$(md5sum <$MNT/data)" = "$1" ]; }
 late_writes() { on_server counter server_rdma_write_wrs; }
 later_writes() { [ "$(late_writes)" -gt "$1" ]; }
 
+# with_freezes <command...>: run the command, while the server's file system is frozen for half of the time. The server then
+# sees all Calls that the credits allow in flight, even if one processor does everything.
+with_freezes() {
+	local pid
+	: >/tmp/freezes
+	while [ -e /tmp/freezes ] && freeze && sleep 0.1 && thaw; do sleep 0.1; done &
+	pid=$!
+	"$@"
+	rm /tmp/freezes
+	wait $pid || die "freezing and thawing fails"
+}
+
 # Processes that wait for a READ, a WRITE or a READDIR end at once when they are killed. The client
 # invalidates the regions of their RPCs, so late RDMA Reads and Writes of the server cannot access
 # the memory. (siw and rxe copy with the CPU, so KASAN would report accesses to freed pages.)
@@ -396,7 +408,7 @@ killed() {
 	# An RPC that is given up keeps its credit until the late Reply comes. If no credit were left, the client
 	# would reconnect, and no late RDMA Read or Write would come. So first get more credits than there will be
 	# RPCs.
-	credited 16
+	with_freezes credited 16
 	for i in 1 2 3; do
 		python3 -I -S "$LOAD" reader $MNT/data 1048576 >/tmp/reader.$i &
 		pids+=($!)

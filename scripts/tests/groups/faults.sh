@@ -417,14 +417,16 @@ case_starved-send-long() {
 # While there is no memory for more regions, WRITEs share those that a new connection has. Each WRITE
 # goes on as soon as another one returns its region, and not only when a timer expires.
 case_starved-at-once() {
-	local t0 pid
+	local t0 pid most=2000000
+	# An emulated guest computes for a second or two.
+	[ "$KERNEL" = 7.3 ] || most=4000000
 	can_starve
 	[ ! -e $RTX ] || echo 0 >$RTX
 	on_server ice_up
 	trap 'starve_end 0; thaw || true; umount -f $MNT || true; ice_down' EXIT
 	ice_mount "vers=3,nolock,$SMALL_WRITES"
 	touch $MNT/short.many
-	credited 16
+	with_freezes credited 16
 	freeze
 	starve 100 '^xprt_rdma_frwr_map$'
 	crowd_io &
@@ -434,7 +436,7 @@ case_starved-at-once() {
 	thaw
 	ends 60 $pid || die "the WRITEs fail"
 	took "$t0" "the thaw"
-	[ $((${EPOCHREALTIME/./} - t0)) -lt 2000000 ] || die "the WRITEs waited for a timer"
+	[ $((${EPOCHREALTIME/./} - t0)) -lt $most ] || die "the WRITEs waited for a timer"
 	starve_end
 	umount $MNT
 	trap - EXIT
@@ -451,7 +453,7 @@ case_starved-beside() {
 	trap 'starve_end 0; thaw || true; umount -f $MNT || true; ice_down' EXIT
 	ice_mount vers=3,nolock,noacl,wsize=65536
 	touch $MNT/short
-	credited 16
+	with_freezes credited 16
 	freeze
 	starve 100 '^xprt_rdma_send_request$'
 	dd if=/dev/zero of=$MNT/short bs=512k count=1 oflag=direct conv=notrunc 2>/dev/null &
@@ -642,8 +644,8 @@ case_starved-events() {
 	on_server ice_up
 	trap 'starve_end 0; trace_end; thaw || true; umount -f $MNT || true; ice_down' EXIT
 	frozen_short '^xprt_rdma_req_alloc_slot$' xprt_rdma_no_slot
-	frozen_short '^xprt_rdma_frwr_map$' xprt_rdma_marshal_err credited 16
-	frozen_short '^xprt_rdma_frwr_map$' xprt_rdma_mr_alloc_err credited 16
+	frozen_short '^xprt_rdma_frwr_map$' xprt_rdma_marshal_err with_freezes credited 16
+	frozen_short '^xprt_rdma_frwr_map$' xprt_rdma_mr_alloc_err with_freezes credited 16
 	on_server ice_down
 	trap 'starve_end 0; trace_end' EXIT
 	nfs_mount 3 noacl
