@@ -717,7 +717,7 @@ static void rpcrdma_gather_takes_too_long(struct kunit *test)
 	rpcrdma_gather_expect_lost(fx);
 	rpcrdma_gather_expect_no_more(fx);
 	KUNIT_EXPECT_EQ(test,
-			rpcrdma_gather_counted(fx, RPCRDMA_CNT_group_timeouts),
+			rpcrdma_gather_counted(fx, RPCRDMA_CNT_groups_broken),
 			1);
 	KUNIT_EXPECT_FALSE(test, rpcrdma_gather_watches(fx));
 }

@@ -32,7 +32,7 @@ BOUNDS = {
     "invariants": (30, 24),
     "locks": (15, 14),
     "settings": (28, 28),
-    "counters": (88, 80),
+    "counters": (80, 80),
     "private words": (25, 25),
     "function: median": (14, 14),
     "function: 90 %": (32, 32),

@@ -14,9 +14,7 @@
 	X(client_connects)		\
 	X(client_disconnects)		\
 	X(client_connect_errors)	\
-	X(client_ports_in_use)		\
 	X(client_path_failures)		\
-	X(client_path_probes)		\
 	X(client_path_returns)		\
 	X(client_v2_connects)		\
 	X(client_fallbacks)		\
@@ -33,7 +31,6 @@
 	X(client_replies_write_chunk)	\
 	X(client_replies_long)		\
 	X(client_replies_group)		\
-	X(client_group_replies)		\
 	X(client_sends_signaled)	\
 	X(client_mrs_registered)	\
 	X(client_mrs_remote_inv)	\
@@ -52,7 +49,6 @@
 	X(client_bc_calls)		\
 	X(client_bc_replies)		\
 	X(client_bc_dropped)		\
-	X(client_bc_overruns)		\
 	X(server_accepts)		\
 	X(server_accept_errors)		\
 	X(server_wrong_kernel)		\
@@ -75,7 +71,6 @@
 	X(server_sq_waits)		\
 	X(server_pull_waits)		\
 	X(server_loans_refused)		\
-	X(server_loans_returned)	\
 	X(server_sends_trimmed)		\
 	X(server_pages_allocated)	\
 	X(server_pages_reused)		\
@@ -87,18 +82,15 @@
 	X(server_reply_too_large)	\
 	X(server_bc_calls)		\
 	X(server_bc_replies)		\
-	X(server_bc_errors)		\
 	X(server_bc_dropped)		\
 	X(server_bc_given_up)		\
-	X(server_bc_stuck)		\
 	X(receives_renewed)		\
 	X(send_events)			\
 	X(keepalive_probes)		\
 	X(keepalive_failures)		\
 	X(progress_failures)		\
 	X(groups_received)		\
-	X(groups_broken)		\
-	X(group_timeouts)
+	X(groups_broken)
 
 enum rpcrdma_counter {
 #define X(name) RPCRDMA_CNT_##name,

@@ -304,7 +304,7 @@ void xprt_rdma_bc_receive(struct xprt_rdma *xr, struct rpcrdma_msg_in *msg,
 	spin_unlock(&xprt->bc_pa_lock);
 	if (room)
 		return;
-	rpcrdma_count(client_bc_overruns);
+	rpcrdma_count(client_bc_dropped);
 	trace_xprt_rdma_bc_overrun(xr, hdr->hd_credit);
 	/* The server can send its callbacks again on the next connection. */
 	rpcrdma_conn_fail(&xr->xr_conn, -EOVERFLOW);

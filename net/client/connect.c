@@ -218,7 +218,6 @@ static int xprt_rdma_open_port(struct xprt_rdma *xr)
 		rc = xprt_rdma_open(xr);
 		if (rc != -EADDRINUSE)
 			return rc;
-		rpcrdma_count(client_ports_in_use);
 		trace_xprt_rdma_port_in_use(xr, tries);
 		if (tries == XPRT_RDMA_PORTS)
 			return rc;

@@ -627,7 +627,6 @@ static bool xprt_rdma_paths_return(struct xprt_rdma *xr)
 		return false;
 	if (!rc)
 		rc = xprt_rdma_paths_probe(xr->xr_xprt.xprt_net, &path);
-	rpcrdma_count(client_path_probes);
 	trace_xprt_rdma_path_probe(xr, home, rc);
 	moved = rc ?: xprt_rdma_credit_drain(xr, cookie);
 	spin_lock(&tn->tn_lock);

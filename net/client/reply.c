@@ -79,7 +79,6 @@ xprt_rdma_reply_judge_group(struct xprt_rdma *xr,
 			    const struct xprt_rdma_req *req,
 			    enum rpcrdma_verdict verdict)
 {
-	rpcrdma_count(client_group_replies);
 	if (rpcrdma_msg_recvs(req->rr_msg) > req->rr_plan.pl_replies) {
 		rpcrdma_conn_fail(&xr->xr_conn, -EPROTO);
 		return RPCRDMA_BIG_GROUP;

@@ -479,10 +479,8 @@ static void svc_rdma_bc_buf_free(struct rpc_task *task)
 		rpcrdma_count(server_bc_given_up);
 		trace_svc_rdma_bc_given_up(sx, cb->cb_xid, task->tk_rpc_status);
 	}
-	if (stuck && rpcrdma_conn_fail(&sx->sx_conn, -ETIMEDOUT)) {
-		rpcrdma_count(server_bc_stuck);
+	if (stuck && rpcrdma_conn_fail(&sx->sx_conn, -ETIMEDOUT))
 		trace_svc_rdma_bc_stuck(sx, -ETIMEDOUT);
-	}
 	kfree(cb);
 	rqst->rq_buffer = NULL;
 	rqst->rq_rbuffer = NULL;

@@ -367,7 +367,6 @@ static void svc_rdma_credits_take_back(const struct svc_rdma_call *call)
 	if (svc_rdma_credits_are_posted(cd) &&
 	    rpcrdma_grant_arrived(&cd->cd_grant,
 				  rpcrdma_msg_recvs(call->sc_msg))) {
-		rpcrdma_count(server_loans_returned);
 		svc_rdma_credits_shrink(sx);
 	} else if (rpcrdma_recv_pool_has_spare(&sx->sx_conn.cn_recvs)) {
 		rpcrdma_recv_pool_reap(&sx->sx_conn.cn_recvs);
@@ -391,7 +390,6 @@ bool svc_rdma_credits_confirm(struct svc_rdma_xprt *sx)
 	mutex_lock(&sx->sx_grow);
 	if (svc_rdma_credits_are_posted(cd)) {
 		WRITE_ONCE(cd->cd_grant.gn_bound, cd->cd_grant.gn_told);
-		rpcrdma_count(server_loans_returned);
 	} else {
 		/* Wait so that the next answer is a confirmation. */
 		cond_synchronize_rcu(cd->cd_posted);

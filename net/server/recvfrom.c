@@ -63,7 +63,7 @@ static bool svc_rdma_end_callback(struct svc_rdma_call *call)
 	svc_rdma_call_put_msg(call);
 	if (!svc_rdma_bc_answer(call->sc_sx, call->sc_hdr.hd_xid, NULL))
 		return false;
-	rpcrdma_count(server_bc_errors);
+	rpcrdma_count(server_bc_dropped);
 	return true;
 }
 

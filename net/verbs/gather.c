@@ -242,7 +242,7 @@ static void rpcrdma_gather_work(struct work_struct *work)
 		return;
 	}
 	if (rpcrdma_conn_fail(conn, -EPROTO))
-		rpcrdma_count(group_timeouts);
+		rpcrdma_count(groups_broken);
 }
 
 /**

@@ -278,7 +278,7 @@ outage() {
 	until_true 30 replies_beyond "$replies" || die "nothing moves by the other link"
 	$end
 	until_true 100 by_link 2 2 || die "the connections do not return: $(paths_shown source)"
-	echo "$(grown client_path_returns "$returns") returns, $(grown client_path_failures "$failures") failures, $(counter client_path_probes) probes"
+	echo "$(grown client_path_returns "$returns") returns, $(grown client_path_failures "$failures") failures"
 	touch /tmp/watch.stop /tmp/fio.stop
 	ends 20 $watcher || die "the watcher fails"
 	ends 120 $fio || die "fio fails"

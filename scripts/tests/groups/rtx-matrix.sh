@@ -66,7 +66,7 @@ list_with() {
 	[ "$5" -gt 1 ] || replies=no
 	[ "$1 $5" != "4096 16" ] || replies=yes
 	echo "client $1, server $2, version $3, call_max $4, reply_max $5, $6 pages: groups $calls, $replies, placed $placed"
-	MOUNT_OPTS=rsize=16384 if_used $calls client_calls_group if_used $replies client_group_replies \
+	MOUNT_OPTS=rsize=16384 if_used $calls client_calls_group if_used $replies server_replies_group \
 		if_used $placed server_calls_placed counted client_connects 1 1 sound "$3" listed
 }
 
@@ -228,7 +228,7 @@ case_rtx-starved-replies() {
 		[ ! -s /tmp/failed ] || break
 	done
 	[ -s /tmp/failed ] || die "no allocation has failed"
-	MOUNT_OPTS=rsize=16384 counted client_group_replies 1 $ANY sound 3 listed
+	MOUNT_OPTS=rsize=16384 counted server_replies_group 1 $ANY sound 3 listed
 }
 starved_listing() {
 	starve 10 '^svc_rdma_group_take$'

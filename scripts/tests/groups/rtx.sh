@@ -279,7 +279,7 @@ import os, sys
 for n in range(3000):
     open(os.path.join(sys.argv[1], "entry-%04d-%s" % (n, "x" * 40)), "w").close()' $EXPORT/entries.rtx
 	counted client_replies_group 1 $ANY \
-		counted client_group_replies 1 $ANY there 3000
+		counted server_replies_group 1 $ANY there 3000
 	rm -rf "$MNT/entries.rtx"
 }
 

@@ -236,7 +236,7 @@ case_wire-recalls() {
 	rules_of_roce
 	nfs_mount 4.2
 	recalls
-	[ "$(counter client_bc_overruns)" = 0 ] || die "more callbacks came than were granted"
+	[ "$(counter client_bc_dropped)" = 0 ] || die "more callbacks came than were granted"
 	nfs_umount
 }
 

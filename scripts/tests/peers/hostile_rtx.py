@@ -859,7 +859,7 @@ def silence(b):
         else:
             want(what not in gone, f"{what}: the connection is gone")
             answers(c, [], {xid: end})
-    counts(b.verbs, before, "group_timeouts", sum(end is None for _, end, *_ in SILENCE_PLANS))
+    counts(b.verbs, before, "groups_broken", sum(end is None for _, end, *_ in SILENCE_PLANS))
 
 
 # Tries: RTX-86
@@ -880,7 +880,7 @@ def cut_off(b):
             want(b.verbs.until(lambda c=c: not shown(c.rbsiz)), f"the connection stays after {at} of {count}")
             # Send the group again on another connection.
             answers(ready(b), of, {xid: MSG})
-    counts(b.verbs, before, "group_timeouts", 0)
+    counts(b.verbs, before, "groups_broken", 0)
 
 
 # --- many groups -----------------------------------------------------------------------------
