@@ -280,7 +280,6 @@ static void svc_rdma_assemble_around(const struct svc_rdma_call *call,
 	arg->head[0].iov_base = body;
 	arg->head[0].iov_len = position;
 	arg->pages = call->sc_pages;
-	arg->page_base = 0;
 	arg->page_len = len;
 	arg->tail[0].iov_base = body + position;
 	arg->tail[0].iov_len = call->sc_body_len - position;
@@ -350,10 +349,7 @@ static void svc_rdma_assemble_stream(struct svc_rdma_call *call,
 	arg->head[0].iov_base = page_address(call->sc_pages[0]);
 	arg->head[0].iov_len = min_t(u32, PAGE_SIZE, call->sc_stream_len);
 	arg->pages = call->sc_pages + 1;
-	arg->page_base = 0;
 	arg->page_len = call->sc_stream_len - arg->head[0].iov_len;
-	arg->tail[0].iov_base = NULL;
-	arg->tail[0].iov_len = 0;
 }
 
 /**
@@ -375,8 +371,6 @@ int svc_rdma_read_inline(struct svc_rdma_call *call, struct xdr_buf *arg)
 	if (rc)
 		return rc;
 	svc_rdma_assemble_stream(call, arg);
-	arg->len = call->sc_stream_len;
-	arg->buflen = call->sc_stream_len;
 	return 0;
 }
 
@@ -416,8 +410,6 @@ int svc_rdma_read_placed(struct svc_rdma_call *call, struct xdr_buf *arg)
 	rpcrdma_count(server_calls_placed);
 	svc_rdma_assemble_around(call, item->im_position,
 				 xdr_align_size(item->im_length), arg);
-	arg->len = call->sc_stream_len;
-	arg->buflen = call->sc_stream_len;
 	return 0;
 }
 EXPORT_SYMBOL_IF_KUNIT(svc_rdma_read_placed);
@@ -442,8 +434,6 @@ bool svc_rdma_read_assemble(struct svc_rdma_call *call, struct xdr_buf *arg)
 		svc_rdma_assemble_stream(call, arg);
 	else
 		svc_rdma_assemble_chunk(call, arg);
-	arg->len = call->sc_stream_len;
-	arg->buflen = call->sc_stream_len;
 
 	msg = arg->head[0].iov_base;
 	return arg->head[0].iov_len >= 8 &&

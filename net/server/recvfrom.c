@@ -30,28 +30,13 @@
 #include "svc_rdma.h"
 #include "trace.h"
 
-/* Length of a message in bytes, for traces; 0 if the message has been given back already */
-static u32 svc_rdma_len(const struct svc_rdma_call *call)
-{
-	return call->sc_msg ? rpcrdma_msg_len(call->sc_msg) : 0;
-}
-
-/* Count and trace a message that is dropped without an answer. */
-static void svc_rdma_drop(struct svc_rdma_call *call,
-			  enum rpcrdma_verdict verdict)
-{
-	atomic64_inc(&call->sc_sx->sx_stats.vs_dropped);
-	trace_svc_rdma_discarded(call->sc_sx, call->sc_hdr.hd_xid,
-				 svc_rdma_len(call), verdict);
-}
-
 static void svc_rdma_refuse(struct svc_rdma_call *call,
 			    enum rpcrdma_verdict verdict)
 {
 	rpcrdma_count(server_bad_headers);
 	atomic64_inc(&call->sc_sx->sx_stats.vs_refused);
 	trace_svc_rdma_refused(call->sc_sx, call->sc_hdr.hd_xid,
-			       svc_rdma_len(call), verdict);
+			       rpcrdma_msg_len(call->sc_msg), verdict);
 	svc_rdma_send_error(call, verdict);
 }
 
@@ -91,70 +76,52 @@ static bool svc_rdma_give_bc_reply(struct svc_rdma_call *call)
 	return svc_rdma_end_callback(call);
 }
 
-static void svc_rdma_take_bc_reply(struct svc_rdma_call *call)
-{
-	if (svc_rdma_give_bc_reply(call))
-		return;
-	rpcrdma_count(server_bc_dropped);
-	svc_rdma_drop(call, RPCRDMA_BACKWARD_REPLY);
-}
-
-/* Drop a response that cannot be used. No error is sent for a response, but the callback that the
- * response belongs to has to end (G-12). A response with properties (CONNPROP) belongs to none.
- */
-static void svc_rdma_take_bad_response(struct svc_rdma_call *call,
-				       enum rpcrdma_verdict verdict)
-{
-	rpcrdma_count(server_bc_dropped);
-	svc_rdma_drop(call, verdict);
-	svc_rdma_call_put_msg(call);
-	if (call->sc_hdr.hd_proc != RPCRDMA2_CONNPROP)
-		svc_rdma_bc_answer(call->sc_sx, call->sc_hdr.hd_xid, NULL);
-}
-
-/* In version 1, an error has no flag that says which end sent the Call with its XID. The only Calls
- * that a server sends are callbacks, so an error from the client ends the callback with that XID
- * (G-24). If there is no such callback, the error is dropped (RFC 8166 4.2.4). In version 2, an
- * error that answers a callback has another verdict (BACKWARD_REPLY), so each error that comes here
- * is dropped. Returns false if the error is to be dropped.
- */
-static bool svc_rdma_give_v1_error(struct svc_rdma_call *call)
-{
-	return !rpcrdma_vers_marks_responses(READ_ONCE(call->sc_sx->sx_vers)) &&
-	       svc_rdma_end_callback(call);
-}
-
 /* Handle a message that cannot be executed as a Call. */
 static void svc_rdma_dispose(struct svc_rdma_call *call,
 			     enum rpcrdma_verdict verdict)
 {
+	const struct rpcrdma_hdr *hdr = &call->sc_hdr;
+	struct svc_rdma_xprt *sx = call->sc_sx;
+	u32 len = rpcrdma_msg_len(call->sc_msg);
+
 	switch (verdict) {
 	case RPCRDMA_BACKWARD_REPLY:
-		svc_rdma_take_bc_reply(call);
-		return;
-	case RPCRDMA_DISCARD_SHORT:
-	case RPCRDMA_DISCARD_DONE:
+		if (svc_rdma_give_bc_reply(call))
+			return;
+		rpcrdma_count(server_bc_dropped);
 		break;
 	case RPCRDMA_DISCARD_ERROR:
-		if (svc_rdma_give_v1_error(call))
+		/* In version 1, an error has no flag that says which end sent the Call with its
+		 * XID. The only Calls that a server sends are callbacks, so an error from the
+		 * client ends the callback with that XID (G-24). If there is no such callback, the
+		 * error is dropped (RFC 8166 4.2.4). In version 2, an error that answers a callback
+		 * has another verdict (BACKWARD_REPLY), so each error that comes here is dropped.
+		 */
+		if (!rpcrdma_vers_marks_responses(READ_ONCE(sx->sx_vers)) &&
+		    svc_rdma_end_callback(call))
 			return;
+		fallthrough;
+	case RPCRDMA_DISCARD_SHORT:
+	case RPCRDMA_DISCARD_DONE:
+		rpcrdma_count(server_dropped);
 		break;
 	default:
-		if (call->sc_hdr.hd_response)
-			svc_rdma_take_bad_response(call, verdict);
-		else
+		if (!hdr->hd_response) {
 			svc_rdma_refuse(call, verdict);
-		return;
+			return;
+		}
+		/* No error is sent for a response, but the callback that it belongs to has to end
+		 * (G-12). A response with properties (CONNPROP) belongs to none.
+		 */
+		rpcrdma_count(server_bc_dropped);
+		svc_rdma_call_put_msg(call);
+		if (hdr->hd_proc != RPCRDMA2_CONNPROP)
+			svc_rdma_bc_answer(sx, hdr->hd_xid, NULL);
+		break;
 	}
-	rpcrdma_count(server_dropped);
-	svc_rdma_drop(call, verdict);
-}
-
-static enum rpcrdma_verdict svc_rdma_decode_v1(struct svc_rdma_call *call)
-{
-	return rpcrdma1_decode_call(rpcrdma_msg_head(call->sc_msg),
-				    rpcrdma_msg_head_room(call->sc_msg),
-				    &call->sc_hdr);
+	/* The message is dropped without an answer. */
+	atomic64_inc(&sx->sx_stats.vs_dropped);
+	trace_svc_rdma_discarded(sx, hdr->hd_xid, len, verdict);
 }
 
 /* Decode a Call that came as a group (rtx.h). Afterwards it is handled like any other Call, except
@@ -203,25 +170,24 @@ static enum rpcrdma_verdict svc_rdma_decode_v2(struct svc_rdma_call *call)
 	return verdict;
 }
 
-static bool svc_rdma_is_connprop(const struct svc_rdma_call *call)
-{
-	return rpcrdma_is_connprop(call->sc_vers, &call->sc_hdr);
-}
-
 static enum rpcrdma_verdict svc_rdma_decode(struct svc_rdma_call *call)
 {
 	struct rpcrdma_hdr *hdr = &call->sc_hdr;
 	enum rpcrdma_verdict verdict;
 
 	call->sc_vers = svc_rdma_negotiate_guess(call->sc_sx, call->sc_msg);
-	verdict = call->sc_vers == RPCRDMA_VERS_2 ? svc_rdma_decode_v2(call) :
-						    svc_rdma_decode_v1(call);
+	if (call->sc_vers == RPCRDMA_VERS_2)
+		verdict = svc_rdma_decode_v2(call);
+	else
+		verdict = rpcrdma1_decode_call(rpcrdma_msg_head(call->sc_msg),
+					       rpcrdma_msg_head_room(call->sc_msg),
+					       hdr);
 	rpcrdma_msg_set_body(call->sc_msg, hdr->hd_length, hdr->hd_msg_len);
 	if (verdict != RPCRDMA_OK)
 		return verdict;
 	if (!svc_rdma_negotiate_settle(call->sc_sx, call->sc_vers))
 		return RPCRDMA_BAD_VERS;
-	if (svc_rdma_is_connprop(call))
+	if (rpcrdma_is_connprop(call->sc_vers, hdr))
 		return RPCRDMA_OK;
 
 	call->sc_body_len = rpcrdma_msg_body_len(call->sc_msg);
@@ -261,35 +227,18 @@ static enum rpcrdma_verdict svc_rdma_fail(const struct svc_rdma_call *call)
 	}
 }
 
-/* Is a part of the Call in a chunk or an item (rtx.h), and not in the inline body? */
-static bool svc_rdma_is_reduced(const struct svc_rdma_call *call)
-{
-	return call->sc_hdr.hd_proc == RPCRDMA1_NOMSG ||
-	       call->sc_stream_len != call->sc_body_len;
-}
-
-/* Does a reduced Call need RDMA Reads? If not, all data outside the inline body is in an item
- * (rtx.h), which has arrived with the message.
- */
+/* Does a Call need RDMA Reads? An item (rtx.h) has arrived with the message. */
 static bool svc_rdma_needs_reads(const struct svc_rdma_call *call)
 {
 	const struct rpcrdma_lists *lists = &call->sc_hdr.hd_lists;
 	u32 i;
 
-	if (!call->sc_item.im_length)
+	if (call->sc_hdr.hd_proc == RPCRDMA1_NOMSG)
 		return true;
 	for (i = 0; i < lists->ls_nreads; i++)
 		if (lists->ls_read[i].ck_length)
 			return true;
 	return false;
-}
-
-static void svc_rdma_count_pull(const struct svc_rdma_call *call)
-{
-	if (call->sc_hdr.hd_proc == RPCRDMA1_NOMSG)
-		rpcrdma_count(server_calls_long);
-	else
-		rpcrdma_count(server_calls_read_chunk);
 }
 
 static void svc_rdma_pull(struct svc_rdma_call *call)
@@ -298,16 +247,13 @@ static void svc_rdma_pull(struct svc_rdma_call *call)
 	int rc;
 
 	rc = svc_rdma_read_start(call);
-	switch (rc) {
-	case 0:
+	if (!rc)
 		return;
-	case -EMSGSIZE:
+	if (rc == -EMSGSIZE) {
 		svc_rdma_refuse(call, RPCRDMA_BAD_COUNT);
-		break;
-	default:
+	} else {
 		trace_svc_rdma_read_post_err(sx, rc);
 		rpcrdma_conn_fail(&sx->sx_conn, rc);
-		break;
 	}
 	svc_rdma_call_free(call);
 }
@@ -321,52 +267,21 @@ static int svc_rdma_build_inline(struct svc_rdma_call *call,
 		return svc_rdma_read_inline(call, arg);
 	arg->head[0].iov_base = rpcrdma_msg_body(call->sc_msg);
 	arg->head[0].iov_len = call->sc_body_len;
-	arg->page_base = 0;
 	arg->page_len = 0;
-	arg->tail[0].iov_base = NULL;
-	arg->tail[0].iov_len = 0;
-	arg->len = call->sc_body_len;
-	arg->buflen = call->sc_body_len;
 	return 0;
 }
 
-/* @rc is the result of building the Call in rq_arg. If it is 0, returns the Call. Otherwise
- * frees the Call, fails the connection and returns NULL.
+/* Returns the Call if the message is one that can be executed at once. Otherwise returns NULL: the
+ * message was handled, or the RDMA Reads of the Call have been started, or it waits until they may
+ * begin.
  */
-static struct svc_rdma_call *svc_rdma_take_built(struct svc_rdma_call *call,
-						 int rc)
-{
-	struct svc_rdma_xprt *sx = call->sc_sx;
-
-	if (likely(!rc))
-		return call;
-	svc_rdma_call_free(call);
-	rpcrdma_conn_fail(&sx->sx_conn, rc);
-	return NULL;
-}
-
-/* Returns the Call if it can be executed at once. Otherwise returns NULL: its RDMA Reads have
- * been started, or it waits until they may begin, or it has been freed.
- */
-static struct svc_rdma_call *svc_rdma_take_reduced(struct svc_rdma_call *call,
-						   struct xdr_buf *arg)
-{
-	if (svc_rdma_needs_reads(call)) {
-		svc_rdma_count_pull(call);
-		if (svc_rdma_pull_begin(call))
-			svc_rdma_pull(call);
-		return NULL;
-	}
-	return svc_rdma_take_built(call, svc_rdma_read_placed(call, arg));
-}
-
-/* Returns the Call if the message is one that can be executed at once; or NULL. */
 static struct svc_rdma_call *svc_rdma_take_message(struct svc_rdma_xprt *sx,
 						   struct rpcrdma_msg_in *msg,
 						   struct xdr_buf *arg)
 {
 	enum rpcrdma_verdict verdict;
 	struct svc_rdma_call *call;
+	int rc;
 
 	call = svc_rdma_call_create(sx, msg);
 	if (!call) {
@@ -380,21 +295,35 @@ static struct svc_rdma_call *svc_rdma_take_message(struct svc_rdma_xprt *sx,
 		verdict = svc_rdma_fail(call);
 	if (unlikely(verdict != RPCRDMA_OK)) {
 		svc_rdma_dispose(call, verdict);
-		svc_rdma_call_free(call);
-		return NULL;
+		goto out_free;
 	}
 
 	trace_svc_rdma_call(sx, call->sc_hdr.hd_xid, rpcrdma_msg_len(msg),
 			    verdict);
-	if (unlikely(svc_rdma_is_connprop(call))) {
+	if (unlikely(rpcrdma_is_connprop(call->sc_vers, &call->sc_hdr))) {
 		svc_rdma_negotiate_connprop(call);
-		svc_rdma_call_free(call);
-		return NULL;
+		goto out_free;
 	}
 	svc_rdma_credits_use(call);
-	if (svc_rdma_is_reduced(call))
-		return svc_rdma_take_reduced(call, arg);
-	return svc_rdma_take_built(call, svc_rdma_build_inline(call, arg));
+	if (svc_rdma_needs_reads(call)) {
+		if (call->sc_hdr.hd_proc == RPCRDMA1_NOMSG)
+			rpcrdma_count(server_calls_long);
+		else
+			rpcrdma_count(server_calls_read_chunk);
+		if (svc_rdma_pull_begin(call))
+			svc_rdma_pull(call);
+		return NULL;
+	}
+	if (unlikely(call->sc_item.im_length))
+		rc = svc_rdma_read_placed(call, arg);
+	else
+		rc = svc_rdma_build_inline(call, arg);
+	if (likely(!rc))
+		return call;
+	rpcrdma_conn_fail(&sx->sx_conn, rc);
+out_free:
+	svc_rdma_call_free(call);
+	return NULL;
 }
 
 static struct svc_rdma_call *svc_rdma_take_call(struct svc_rdma_call *call,
@@ -478,5 +407,7 @@ int svc_rdma_recvfrom(struct svc_rqst *rqstp)
 	 * not use a privileged one. So treat each request as if its port were privileged.
 	 */
 	set_bit(RQ_SECURE, &rqstp->rq_flags);
-	return rqstp->rq_arg.len;
+	rqstp->rq_arg.len = call->sc_stream_len;
+	rqstp->rq_arg.buflen = call->sc_stream_len;
+	return call->sc_stream_len;
 }
