@@ -277,17 +277,16 @@ void svc_rdma_pull_next(struct svc_rdma_xprt *sx)
 /**
  * svc_rdma_pull_again - let a Call wait for memory regions
  * @call: Call that may be pulled, according to svc_rdma_pull_begin() or svc_rdma_dequeue(). It
- *	becomes the first entry of qu_waiting, which owns it afterwards
- * @mrs: number of regions that have to be free before the Call is pulled
+ *	becomes the first entry of qu_waiting, which owns it afterwards, and is pulled when sc_mrs
+ *	regions are free
  *
  * Context: process.
  */
-void svc_rdma_pull_again(struct svc_rdma_call *call, u32 mrs)
+void svc_rdma_pull_again(struct svc_rdma_call *call)
 {
 	struct svc_rdma_xprt *sx = call->sc_sx;
 
 	rpcrdma_count(server_pull_waits);
-	call->sc_mrs = mrs;
 	svc_rdma_budget_give(call);
 	spin_lock(&sx->sx_lock);
 	list_add(&call->sc_list, &sx->sx_queue.qu_waiting);

@@ -114,14 +114,6 @@ static int svc_rdma_read_part(struct svc_rdma_call *call,
 	return svc_rdma_chain_add(call->sc_sx, &call->sc_reads, &move);
 }
 
-/* Read the only chunk to the start of the pages. */
-static int svc_rdma_read_chunk(struct svc_rdma_call *call)
-{
-	const struct rpcrdma_chunk *chunk = &call->sc_hdr.hd_lists.ls_read[0];
-
-	return svc_rdma_read_part(call, chunk, 0, 0, chunk->ck_length);
-}
-
 /* Read all chunks, each part to its place in the stream. */
 static int svc_rdma_read_stream(struct svc_rdma_call *call)
 {
@@ -166,26 +158,26 @@ static u64 svc_rdma_read_bound(const struct svc_rdma_call *call)
 }
 
 /* Gets memory regions and pages for a Call, and builds its RDMA Reads. Returns 0 or a negative
- * errno; -EAGAIN if the Call has to wait until *@mrs regions are free.
+ * errno; -EAGAIN if the Call has to wait until sc_mrs regions are free.
  */
-static int svc_rdma_read_build(struct svc_rdma_call *call, u32 *mrs)
+static int svc_rdma_read_build(struct svc_rdma_call *call)
 {
-	u32 nbytes = call->sc_stream_len;
+	const struct rpcrdma_chunk *chunk = &call->sc_hdr.hd_lists.ls_read[0];
 	int rc;
 
 	call->sc_linear = !svc_rdma_read_keeps_head(call);
-	if (!call->sc_linear)
-		nbytes = call->sc_hdr.hd_lists.ls_read[0].ck_length;
-
 	rc = svc_rdma_mrs_reserve(call->sc_sx, svc_rdma_read_bound(call),
-				  &call->sc_reads.sh_mrs, mrs);
+				  &call->sc_reads.sh_mrs, &call->sc_mrs);
 	if (rc)
 		return rc;
-	rc = svc_rdma_pages_alloc(call, nbytes);
+	rc = svc_rdma_pages_alloc(call, call->sc_linear ? call->sc_stream_len :
+							  chunk->ck_length);
 	if (rc)
 		return rc;
-	rc = call->sc_linear ? svc_rdma_read_stream(call) :
-			       svc_rdma_read_chunk(call);
+	if (call->sc_linear)
+		rc = svc_rdma_read_stream(call);
+	else
+		rc = svc_rdma_read_part(call, chunk, 0, 0, chunk->ck_length);
 	svc_rdma_chain_trim(call->sc_sx, &call->sc_reads);
 	return rc;
 }
@@ -231,28 +223,26 @@ static void svc_rdma_read_ready(struct rpcrdma_sq_waiter *waiter)
  *
  * Context: process; sleeps.
  * Return: 0; or a negative errno, and then nothing was posted and the Call still belongs
- *	to the caller: %-EMSGSIZE if it needs more than this connection can provide; another
+ *	to the caller, who frees it: %-EMSGSIZE if it needs more than this connection can provide; another
  *	error for example if memory is short.
  */
 int svc_rdma_read_start(struct svc_rdma_call *call)
 {
 	struct svc_rdma_xprt *sx = call->sc_sx;
 	struct rpcrdma_sq *sq = &sx->sx_conn.cn_sq;
-	u32 slots, mrs = 0;
+	u32 slots;
 	int rc;
 
-	rc = svc_rdma_read_build(call, &mrs);
+	rc = svc_rdma_read_build(call);
 	if (rc == -EAGAIN) {
-		svc_rdma_pull_again(call, mrs);
+		svc_rdma_pull_again(call);
 		return 0;
 	}
-	slots = call->sc_reads.sh_wrs;
-	if (!rc && slots > sq->sq_size)
-		rc = -EMSGSIZE;
-	if (rc) {
-		svc_rdma_chain_destroy(sx, &call->sc_reads);
+	if (rc)
 		return rc;
-	}
+	slots = call->sc_reads.sh_wrs;
+	if (slots > sq->sq_size)
+		return -EMSGSIZE;
 
 	call->sc_cqe.done = svc_rdma_read_wc_done;
 	call->sc_wait.wt_ready = svc_rdma_read_ready;
@@ -283,17 +273,6 @@ static void svc_rdma_assemble_around(const struct svc_rdma_call *call,
 	arg->page_len = len;
 	arg->tail[0].iov_base = body + position;
 	arg->tail[0].iov_len = call->sc_body_len - position;
-}
-
-static void svc_rdma_assemble_chunk(struct svc_rdma_call *call,
-				    struct xdr_buf *arg)
-{
-	const struct rpcrdma_chunk *chunk = &call->sc_hdr.hd_lists.ls_read[0];
-	u32 room = xdr_align_size(chunk->ck_length);
-
-	svc_rdma_pages_write(call, chunk->ck_length, NULL,
-			     room - chunk->ck_length);
-	svc_rdma_assemble_around(call, chunk->ck_position, room, arg);
 }
 
 /* Copy part of the body to its place in the stream. */
@@ -374,15 +353,6 @@ int svc_rdma_read_inline(struct svc_rdma_call *call, struct xdr_buf *arg)
 	return 0;
 }
 
-static bool svc_rdma_read_in_place(const struct svc_rdma_call *call)
-{
-	return !call->sc_hdr.hd_lists.ls_nreads &&
-	       rpcrdma_msg_is_flat(call->sc_msg) &&
-	       rpcrdma_head_ends_well(call->sc_item.im_position,
-				      rpcrdma_msg_body(call->sc_msg),
-				      call->sc_body_len, PAGE_SIZE);
-}
-
 /**
  * svc_rdma_read_placed - build a Call that has an item (rtx.h) and needs no RDMA Read
  * @call: decoded Call
@@ -402,7 +372,11 @@ int svc_rdma_read_placed(struct svc_rdma_call *call, struct xdr_buf *arg)
 	const struct rpcrdma2_item *item = &call->sc_item;
 	int rc;
 
-	if (!svc_rdma_read_in_place(call))
+	if (call->sc_hdr.hd_lists.ls_nreads ||
+	    !rpcrdma_msg_is_flat(call->sc_msg) ||
+	    !rpcrdma_head_ends_well(item->im_position,
+				    rpcrdma_msg_body(call->sc_msg),
+				    call->sc_body_len, PAGE_SIZE))
 		return svc_rdma_read_inline(call, arg);
 	rc = svc_rdma_pages_lend(call);
 	if (rc)
@@ -427,13 +401,19 @@ EXPORT_SYMBOL_IF_KUNIT(svc_rdma_read_placed);
  */
 bool svc_rdma_read_assemble(struct svc_rdma_call *call, struct xdr_buf *arg)
 {
+	const struct rpcrdma_chunk *chunk = &call->sc_hdr.hd_lists.ls_read[0];
 	const void *msg;
+	u32 room;
 
 	svc_rdma_chain_destroy(call->sc_sx, &call->sc_reads);
-	if (call->sc_linear)
+	if (call->sc_linear) {
 		svc_rdma_assemble_stream(call, arg);
-	else
-		svc_rdma_assemble_chunk(call, arg);
+	} else {
+		room = xdr_align_size(chunk->ck_length);
+		svc_rdma_pages_write(call, chunk->ck_length, NULL,
+				     room - chunk->ck_length);
+		svc_rdma_assemble_around(call, chunk->ck_position, room, arg);
+	}
 
 	msg = arg->head[0].iov_base;
 	return arg->head[0].iov_len >= 8 &&

@@ -142,7 +142,7 @@ struct svc_rdma_chain {
  * @sc_posted: jiffies when @sc_reads were posted, under sx_lock
  * @sc_counted: number of bytes that server/budget.c counts for the pages of this Call
  * @sc_mrs: number of memory regions that must be free before the Call can be pulled, that
- *	is, read by RDMA; 0 until svc_rdma_pull_again() has set it
+ *	is, read by RDMA; 0 until svc_rdma_mrs_reserve() has set it
  * @sc_pages: array of pages with the Call, or with the part of it that is not in the
  *	inline body; NULL if the Call has no pages
  * @sc_npages: number of pages in @sc_pages that the Call owns until it is freed; 0 if
@@ -698,7 +698,7 @@ void svc_rdma_dequeue(struct svc_rdma_xprt *sx, struct svc_rdma_call **call,
 		      struct rpcrdma_msg_in **msg);
 bool svc_rdma_pull_begin(struct svc_rdma_call *call);
 void svc_rdma_pull_next(struct svc_rdma_xprt *sx);
-void svc_rdma_pull_again(struct svc_rdma_call *call, u32 mrs);
+void svc_rdma_pull_again(struct svc_rdma_call *call);
 int svc_rdma_has_wspace(struct svc_xprt *xprt);
 void svc_rdma_slots_wait(struct svc_rdma_xprt *sx,
 			 struct rpcrdma_sq_waiter *waiter);
