@@ -430,8 +430,8 @@ static int svc_rdma_debugfs_show(struct seq_file *seq, void *unused)
 		   READ_ONCE(sx->sx_account.ac_held));
 	svc_rdma_debugfs_stock(seq, "send_queue", READ_ONCE(sx->sx_conn.cn_sq.sq_size),
 			       atomic_read(&sx->sx_conn.cn_sq.sq_free));
-	svc_rdma_debugfs_stock(seq, "regions", READ_ONCE(sx->sx_mrs.ms_size),
-			       atomic_read(&sx->sx_mrs.ms_free));
+	svc_rdma_debugfs_stock(seq, "regions", READ_ONCE(sx->sx_nmrs),
+			       atomic_read(&sx->sx_mrs_free));
 	svc_rdma_debugfs_stats(seq, sx);
 	return 0;
 }

@@ -67,7 +67,7 @@ static struct svc_rdma_call *svc_rdma_pull_first(struct svc_rdma_xprt *sx,
 	lockdep_assert_held(&sx->sx_lock);
 	call = list_first_entry_or_null(&sx->sx_queue.qu_waiting,
 					struct svc_rdma_call, sc_list);
-	if (!call || atomic_read(&sx->sx_mrs.ms_free) < (int)call->sc_mrs ||
+	if (!call || atomic_read(&sx->sx_mrs_free) < (int)call->sc_mrs ||
 	    !svc_rdma_budget_pull(call, take))
 		return NULL;
 	if (take)

@@ -21,6 +21,7 @@
  * queue slots (invariant I9).
  */
 #include <kunit/visibility.h>
+#include <linux/bvec.h>
 #include <linux/dma-mapping.h>
 #include <linux/export.h>
 #include <linux/math64.h>
@@ -105,7 +106,7 @@ int svc_rdma_rw_check(struct svc_rdma_xprt *sx)
 static bool svc_rdma_mrs_try(struct svc_rdma_xprt *sx, u32 count)
 {
 	return !rpcrdma_sq_is_closed(&sx->sx_conn.cn_sq) &&
-	       rpcrdma_take(&sx->sx_mrs.ms_free, count, 0);
+	       rpcrdma_take(&sx->sx_mrs_free, count, 0);
 }
 
 /* Add one region. A new connection has no regions, and gets them only when it needs them, because
@@ -116,7 +117,6 @@ static bool svc_rdma_mrs_try(struct svc_rdma_xprt *sx, u32 count)
 static int svc_rdma_mrs_add(struct svc_rdma_xprt *sx)
 {
 	struct ib_qp *qp = sx->sx_conn.cn_id->qp;
-	struct svc_rdma_mrs *mrs = &sx->sx_mrs;
 	LIST_HEAD(fresh);
 	int rc;
 
@@ -127,11 +127,11 @@ static int svc_rdma_mrs_add(struct svc_rdma_xprt *sx)
 
 	ib_mr_pool_put(qp, &qp->rdma_mrs, ib_mr_pool_get(qp, &fresh));
 
-	WRITE_ONCE(mrs->ms_size, mrs->ms_size + 1);
+	WRITE_ONCE(sx->sx_nmrs, sx->sx_nmrs + 1);
 	/* The region is in the pool before it is counted as free. The pool's lock makes it
 	 * visible to any task that takes a region.
 	 */
-	atomic_inc(&mrs->ms_free);
+	atomic_inc(&sx->sx_mrs_free);
 	return 0;
 }
 
@@ -146,12 +146,12 @@ static int svc_rdma_mrs_grow(struct svc_rdma_xprt *sx, u32 *count)
 	int rc = 0;
 
 	mutex_lock(&sx->sx_grow);
-	room = sx->sx_sizes.sz_read_mrs - sx->sx_mrs.ms_size;
+	room = sx->sx_sizes.sz_read_mrs - sx->sx_nmrs;
 	for (i = 0; !rc && i < min(*count, room); i++)
 		rc = svc_rdma_mrs_add(sx);
 	if (!sx->sx_conn.cn_caps.dc_iwarp)
-		*count = min(*count, sx->sx_mrs.ms_size);
-	if (sx->sx_mrs.ms_size >= *count)
+		*count = min(*count, sx->sx_nmrs);
+	if (sx->sx_nmrs >= *count)
 		rc = 0;
 	mutex_unlock(&sx->sx_grow);
 	return rc;
@@ -164,7 +164,7 @@ static void svc_rdma_mrs_release(struct svc_rdma_xprt *sx, u32 count)
 {
 	if (!count)
 		return;
-	atomic_add(count, &sx->sx_mrs.ms_free);
+	atomic_add(count, &sx->sx_mrs_free);
 	svc_rdma_pull_next(sx);
 }
 
@@ -267,27 +267,20 @@ void svc_rdma_chain_trim(struct svc_rdma_xprt *sx, struct svc_rdma_chain *chain)
 	chain->sh_mrs = used;
 }
 
-/* A run of bytes within one page */
-struct svc_rdma_piece {
-	struct page	*pc_page;
-	u32		pc_offset;
-	u32		pc_len;
-};
-
 static void svc_rdma_piece_kvec(const struct kvec *kvec, u32 offset,
-				struct svc_rdma_piece *piece)
+				struct bio_vec *piece)
 {
 	void *addr = kvec->iov_base + offset;
 
-	piece->pc_page = virt_to_page(addr);
-	piece->pc_offset = offset_in_page(addr);
-	piece->pc_len = min_t(size_t, kvec->iov_len - offset,
-			      PAGE_SIZE - piece->pc_offset);
+	piece->bv_page = virt_to_page(addr);
+	piece->bv_offset = offset_in_page(addr);
+	piece->bv_len = min_t(size_t, kvec->iov_len - offset,
+			      PAGE_SIZE - piece->bv_offset);
 }
 
-/* Get the longest piece of @xdr that begins at @offset. */
+/* Get the longest piece of @xdr that begins at @offset, and is in one page. */
 static void svc_rdma_piece_at(const struct xdr_buf *xdr, u32 offset,
-			      struct svc_rdma_piece *piece)
+			      struct bio_vec *piece)
 {
 	u32 left;
 
@@ -305,21 +298,21 @@ static void svc_rdma_piece_at(const struct xdr_buf *xdr, u32 offset,
 
 	left = xdr->page_len - offset;
 	offset += xdr->page_base;
-	piece->pc_page = xdr->pages[offset >> PAGE_SHIFT];
-	piece->pc_offset = offset_in_page(offset);
-	piece->pc_len = min_t(u32, left, PAGE_SIZE - piece->pc_offset);
+	piece->bv_page = xdr->pages[offset >> PAGE_SHIFT];
+	piece->bv_offset = offset_in_page(offset);
+	piece->bv_len = min_t(u32, left, PAGE_SIZE - piece->bv_offset);
 }
 
 /* Can @piece be appended to an entry of @len bytes that ends at @end? */
 static bool svc_rdma_piece_follows(const struct svc_rdma_xprt *sx,
-				   const struct svc_rdma_piece *piece,
+				   const struct bio_vec *piece,
 				   phys_addr_t end, u32 len)
 {
 	phys_addr_t first = end - len;
-	phys_addr_t last = end + piece->pc_len - 1;
+	phys_addr_t last = end + piece->bv_len - 1;
 
-	return page_to_phys(piece->pc_page) + piece->pc_offset == end &&
-	       len + piece->pc_len <= sx->sx_rw.rl_seg &&
+	return page_to_phys(piece->bv_page) + piece->bv_offset == end &&
+	       len + piece->bv_len <= sx->sx_rw.rl_seg &&
 	       (first | sx->sx_rw.rl_boundary) >= last;
 }
 
@@ -332,104 +325,74 @@ static u32 svc_rdma_sg_fill(const struct svc_rdma_xprt *sx,
 			    struct scatterlist *sg)
 {
 	u32 entry = 0, nents = 0, done = 0, pages = sx->sx_rw.rl_pages;
-	struct svc_rdma_piece piece;
+	struct bio_vec piece;
 	phys_addr_t end = 0;
 
 	while (done < *len && pages--) {
 		svc_rdma_piece_at(xdr, offset + done, &piece);
-		piece.pc_len = min(piece.pc_len, *len - done);
+		piece.bv_len = min(piece.bv_len, *len - done);
 
 		if (nents && svc_rdma_piece_follows(sx, &piece, end, entry)) {
-			entry += piece.pc_len;
+			entry += piece.bv_len;
 			if (sg)
 				sg[nents - 1].length = entry;
 		} else {
 			if (sg)
-				sg_set_page(&sg[nents], piece.pc_page,
-					    piece.pc_len, piece.pc_offset);
-			entry = piece.pc_len;
+				sg_set_page(&sg[nents], piece.bv_page,
+					    piece.bv_len, piece.bv_offset);
+			entry = piece.bv_len;
 			nents++;
 		}
-		end = page_to_phys(piece.pc_page) + piece.pc_offset +
-		      piece.pc_len;
-		done += piece.pc_len;
+		end = page_to_phys(piece.bv_page) + piece.bv_offset +
+		      piece.bv_len;
+		done += piece.bv_len;
 	}
 	*len = done;
 	return nents;
 }
 
-static struct svc_rdma_rw *svc_rdma_rw_create(const struct svc_rdma_xprt *sx,
-					      const struct xdr_buf *xdr,
-					      u32 offset, u32 *len)
-{
-	struct svc_rdma_rw *rw;
-	u32 nents;
-
-	nents = svc_rdma_sg_fill(sx, xdr, offset, len, NULL);
-	rw = kvmalloc(struct_size(rw, sw_sg, nents), GFP_KERNEL);
-	if (!rw)
-		return NULL;
-
-	memset(&rw->sw_ctx, 0, sizeof(rw->sw_ctx));
-	sg_init_table(rw->sw_sg, nents);
-	rw->sw_nents = nents;
-	svc_rdma_sg_fill(sx, xdr, offset, len, rw->sw_sg);
-	return rw;
-}
-
-static int svc_rdma_rw_init(struct svc_rdma_xprt *sx,
-			    struct svc_rdma_chain *chain,
-			    struct svc_rdma_rw *rw, u32 handle, u64 addr,
-			    enum dma_data_direction dir)
+/* Append one context of rdma_rw. It transfers bytes from the beginning of @seg, as many as a context
+ * may, to or from local memory at @offset. Returns their number, or a negative errno.
+ */
+static int svc_rdma_chain_add_rw(struct svc_rdma_xprt *sx,
+				 struct svc_rdma_chain *chain,
+				 const struct svc_rdma_move *move,
+				 const struct rpcrdma_segment *seg, u32 offset)
 {
 	struct rdma_cm_id *id = sx->sx_conn.cn_id;
+	u32 len = seg->rs_length, nents;
+	struct svc_rdma_rw *rw;
 	int rc;
 
-	rc = rdma_rw_ctx_init(&rw->sw_ctx, id->qp, id->port_num, rw->sw_sg,
-			      rw->sw_nents, 0, addr, handle, dir);
-	/* If no region is free, older kernels return -EAGAIN instead of going on without one. The
-	 * regions were reserved, so a region that is missing could not be allocated.
-	 */
-	if (rc < 0)
-		return rc == -EAGAIN ? -ENOMEM : rc;
+	nents = svc_rdma_sg_fill(sx, move->mv_xdr, offset, &len, NULL);
+	rw = kvmalloc(struct_size(rw, sw_sg, nents), GFP_KERNEL);
+	if (!rw)
+		return -ENOMEM;
+	memset(&rw->sw_ctx, 0, sizeof(rw->sw_ctx));
+	rw->sw_dir = move->mv_dir;
+	rw->sw_nents = nents;
+	sg_init_table(rw->sw_sg, nents);
+	svc_rdma_sg_fill(sx, move->mv_xdr, offset, &len, rw->sw_sg);
 
-	rw->sw_dir = dir;
-	chain->sh_wrs += rc;
-	chain->sh_nrws++;
+	rc = rdma_rw_ctx_init(&rw->sw_ctx, id->qp, id->port_num, rw->sw_sg,
+			      nents, 0, seg->rs_offset, seg->rs_handle,
+			      rw->sw_dir);
+	if (rc < 0) {
+		kvfree(rw);
+		/* If no region is free, older kernels return -EAGAIN instead of going on without
+		 * one. The regions were reserved, so a region that is missing could not be
+		 * allocated.
+		 */
+		return rc == -EAGAIN ? -ENOMEM : rc;
+	}
 	list_add_tail(&rw->sw_list, &chain->sh_rws);
-	if (dir == DMA_TO_DEVICE)
+	chain->sh_nrws++;
+	chain->sh_wrs += rc;
+	if (rw->sw_dir == DMA_TO_DEVICE)
 		rpcrdma_count_add(server_rdma_write_wrs, rc);
 	else
 		rpcrdma_count_add(server_rdma_read_wrs, rc);
-	return 0;
-}
-
-/* Append the transfer of all bytes of @seg to or from local memory at @offset. @seg may be
- * only a part of a segment of the chunk.
- */
-static int svc_rdma_chain_add_segment(struct svc_rdma_xprt *sx,
-				      struct svc_rdma_chain *chain,
-				      const struct svc_rdma_move *move,
-				      const struct rpcrdma_segment *seg,
-				      u32 offset)
-{
-	struct svc_rdma_rw *rw;
-	u32 done, part;
-	int rc;
-
-	for (done = 0; done < seg->rs_length; done += part) {
-		part = seg->rs_length - done;
-		rw = svc_rdma_rw_create(sx, move->mv_xdr, offset + done, &part);
-		if (!rw)
-			return -ENOMEM;
-		rc = svc_rdma_rw_init(sx, chain, rw, seg->rs_handle,
-				      seg->rs_offset + done, move->mv_dir);
-		if (rc) {
-			kvfree(rw);
-			return rc;
-		}
-	}
-	return 0;
+	return len;
 }
 
 /**
@@ -464,12 +427,16 @@ int svc_rdma_chain_add(struct svc_rdma_xprt *sx, struct svc_rdma_chain *chain,
 		}
 		seg.rs_offset += skip;
 		seg.rs_length = min(move->mv_len - done, seg.rs_length - skip);
-		rc = svc_rdma_chain_add_segment(sx, chain, move, &seg,
-						move->mv_offset + done);
-		if (rc)
-			return rc;
 		skip = 0;
-		done += seg.rs_length;
+		while (seg.rs_length) {
+			rc = svc_rdma_chain_add_rw(sx, chain, move, &seg,
+						   move->mv_offset + done);
+			if (rc < 0)
+				return rc;
+			seg.rs_offset += rc;
+			seg.rs_length -= rc;
+			done += rc;
+		}
 	}
 	return done < move->mv_len ? -EMSGSIZE : 0;
 }

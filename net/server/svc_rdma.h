@@ -58,16 +58,6 @@ int svc_rdma_init(void);
 void svc_rdma_exit(void);
 
 /**
- * struct svc_rdma_mrs - the memory regions of a connection
- * @ms_size: number of regions; it only grows, under sx_grow
- * @ms_free: number of regions that are not reserved
- */
-struct svc_rdma_mrs {
-	u32			ms_size;
-	atomic_t		ms_free;
-};
-
-/**
  * struct svc_rdma_rw - a context of rdma_rw: RDMA Reads or Writes of memory that is contiguous at
  *	the peer
  * @sw_list: link in sh_rws of a struct svc_rdma_chain
@@ -488,7 +478,9 @@ static inline u32 svc_rdma_backward_used(const struct svc_rdma_backward *bw)
  * @sx_account: the memory of the Receives, the Sends and the pages of Calls
  * @sx_credit: credits of the client, and the Receives for them
  * @sx_backward: callbacks
- * @sx_mrs: memory regions for RDMA Reads, if the device needs or prefers regions
+ * @sx_nmrs: number of memory regions for RDMA Reads, if the device needs or prefers regions. It only
+ *	grows, under @sx_grow
+ * @sx_mrs_free: number of these regions that are not reserved
  * @sx_reclaim: link in the list of server/reclaim.c; empty unless the connection is accepted and
  *	not being closed
  * @sx_debugfs: debugfs file of the connection; NULL until the connection is accepted
@@ -526,7 +518,8 @@ struct svc_rdma_xprt {
 	struct svc_rdma_account		sx_account;
 	struct svc_rdma_credits		sx_credit;
 	struct svc_rdma_backward	sx_backward;
-	struct svc_rdma_mrs		sx_mrs;
+	u32				sx_nmrs;
+	atomic_t			sx_mrs_free;
 
 	/* server/reclaim.c, server/accept.c and server/close.c */
 	struct list_head		sx_reclaim;
