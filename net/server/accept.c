@@ -222,9 +222,11 @@ svc_rdma_conn_create(struct svc_rdma_listener *sl, struct rdma_cm_id *id,
 	INIT_LIST_HEAD(&sx->sx_pending);
 	spin_lock_init(&sx->sx_lock);
 	mutex_init(&sx->sx_grow);
-	svc_rdma_credits_init(&sx->sx_credit);
-	svc_rdma_queue_init(&sx->sx_queue);
-	svc_rdma_send_pool_init(&sx->sx_sends);
+	rpcrdma_grant_raise(&sx->sx_credit.cd_grant, 1);
+	rpcrdma_need_begin(&sx->sx_credit.cd_need, ktime_get_ns());
+	INIT_LIST_HEAD(&sx->sx_queue.qu_complete);
+	INIT_LIST_HEAD(&sx->sx_queue.qu_waiting);
+	INIT_LIST_HEAD(&sx->sx_sends.sp_idle);
 	INIT_LIST_HEAD(&sx->sx_posted.po_reading);
 	INIT_LIST_HEAD(&sx->sx_posted.po_sending);
 	sx->sx_posted.po_read = jiffies;

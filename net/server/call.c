@@ -59,19 +59,11 @@ struct svc_rdma_call *svc_rdma_call_create(struct svc_rdma_xprt *sx,
 	call = kmem_cache_alloc(svc_rdma_call_cache, GFP_KERNEL);
 	if (!call)
 		return NULL;
+	/* The decoder sets sc_hdr, the largest member. */
+	memset_after(call, 0, sc_hdr);
 	call->sc_sx = sx;
 	call->sc_msg = msg;
-	call->sc_slots = 0;
-	call->sc_counted = 0;
-	call->sc_mrs = 0;
-	call->sc_pages = NULL;
-	call->sc_npages = 0;
-	call->sc_item.im_length = 0;
-	call->sc_npayloads = 0;
-	call->sc_replies = 0;
 	call->sc_vers = RPCRDMA_VERS_1;
-	memset(&call->sc_error, 0, sizeof(call->sc_error));
-	memset(call->sc_payloads, 0, sizeof(call->sc_payloads));
 	svc_rdma_chain_init(&call->sc_reads);
 	return call;
 }

@@ -63,18 +63,6 @@ rpcrdma_param_range(first_receives, svc_rdma_first_receives, 0,
 MODULE_PARM_DESC(first_receives,
 		 "Server: Receives of a new connection, at least");
 
-/**
- * svc_rdma_credits_init - set up the credits of a connection that has no Receives yet
- * @credits: credits of a new connection, zeroed
- *
- * Context: any.
- */
-void svc_rdma_credits_init(struct svc_rdma_credits *credits)
-{
-	rpcrdma_grant_raise(&credits->cd_grant, 1);
-	rpcrdma_need_begin(&credits->cd_need, ktime_get_ns());
-}
-
 static u32 svc_rdma_credits_first(u32 room)
 {
 	return min(READ_ONCE(svc_rdma_first_receives), room);

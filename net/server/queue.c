@@ -42,20 +42,6 @@
  */
 #define SVC_RDMA_UNKNOWN_SLOTS	8u
 
-/**
- * svc_rdma_queue_init - set up empty queues
- * @queue: queues of a new connection
- *
- * Context: any.
- */
-void svc_rdma_queue_init(struct svc_rdma_queue *queue)
-{
-	init_llist_head(&queue->qu_received);
-	queue->qu_taken = NULL;
-	INIT_LIST_HEAD(&queue->qu_complete);
-	INIT_LIST_HEAD(&queue->qu_waiting);
-}
-
 /* Returns the first Call in qu_waiting if it can be pulled now. If @take is true, removes it from
  * the list, and counts its pages.
  */
@@ -88,7 +74,7 @@ static struct svc_rdma_call *svc_rdma_pull_first(struct svc_rdma_xprt *sx,
  */
 void svc_rdma_queue_wake(struct svc_rdma_xprt *sx)
 {
-	/* Order the change before XPT_DATA. Pairs with svc_rdma_queue_settle(). */
+	/* Order the change before XPT_DATA. Pairs with svc_rdma_dequeue(). */
 	smp_mb__before_atomic();
 	set_bit(XPT_DATA, &sx->sx_xprt.xpt_flags);
 	svc_rdma_enqueue(sx);
@@ -134,7 +120,7 @@ static struct svc_rdma_call *svc_rdma_take_read(struct svc_rdma_xprt *sx)
 	struct svc_rdma_queue *queue = &sx->sx_queue;
 	struct svc_rdma_call *call;
 
-	/* An entry that is added after this check is not lost: see svc_rdma_queue_settle(). */
+	/* An entry that is added after this check is not lost: see svc_rdma_dequeue(). */
 	if (likely(list_empty(&queue->qu_complete) &&
 		   list_empty(&queue->qu_waiting)))
 		return NULL;
@@ -168,34 +154,25 @@ static struct rpcrdma_msg_in *svc_rdma_take_received(struct svc_rdma_xprt *sx)
 	return msg;
 }
 
+/* Can the first Call in qu_waiting be pulled now? */
+static bool svc_rdma_can_pull(struct svc_rdma_xprt *sx)
+{
+	bool can;
+
+	if (likely(list_empty(&sx->sx_queue.qu_waiting)))
+		return false;
+	spin_lock(&sx->sx_lock);
+	can = svc_rdma_pull_first(sx, false);
+	spin_unlock(&sx->sx_lock);
+	return can;
+}
+
 static bool svc_rdma_queue_has_work(struct svc_rdma_xprt *sx)
 {
 	struct svc_rdma_queue *queue = &sx->sx_queue;
-	bool fits;
 
-	if (queue->qu_taken || !llist_empty(&queue->qu_received) ||
-	    !list_empty(&queue->qu_complete))
-		return true;
-	if (likely(list_empty(&queue->qu_waiting)))
-		return false;
-	spin_lock(&sx->sx_lock);
-	fits = svc_rdma_pull_first(sx, false);
-	spin_unlock(&sx->sx_lock);
-	return fits;
-}
-
-/* Clear XPT_DATA if no work is left. If work is added after the first check, either the second
- * check finds it, or svc_rdma_queue_wake() sets XPT_DATA after this function has cleared it.
- */
-static void svc_rdma_queue_settle(struct svc_rdma_xprt *sx)
-{
-	if (svc_rdma_queue_has_work(sx))
-		return;
-	clear_bit(XPT_DATA, &sx->sx_xprt.xpt_flags);
-	/* Pairs with svc_rdma_queue_wake() */
-	smp_mb__after_atomic();
-	if (unlikely(svc_rdma_queue_has_work(sx)))
-		set_bit(XPT_DATA, &sx->sx_xprt.xpt_flags);
+	return queue->qu_taken || !llist_empty(&queue->qu_received) ||
+	       !list_empty(&queue->qu_complete) || svc_rdma_can_pull(sx);
 }
 
 /**
@@ -212,7 +189,17 @@ void svc_rdma_dequeue(struct svc_rdma_xprt *sx, struct svc_rdma_call **call,
 {
 	*call = svc_rdma_take_read(sx);
 	*msg = *call ? NULL : svc_rdma_take_received(sx);
-	svc_rdma_queue_settle(sx);
+
+	/* Clear XPT_DATA if no work is left. If work is added after the first check, either the
+	 * second check finds it, or svc_rdma_queue_wake() sets XPT_DATA after it was cleared.
+	 */
+	if (svc_rdma_queue_has_work(sx))
+		return;
+	clear_bit(XPT_DATA, &sx->sx_xprt.xpt_flags);
+	/* Pairs with svc_rdma_queue_wake() */
+	smp_mb__after_atomic();
+	if (unlikely(svc_rdma_queue_has_work(sx)))
+		set_bit(XPT_DATA, &sx->sx_xprt.xpt_flags);
 }
 
 /**
@@ -261,16 +248,9 @@ bool svc_rdma_pull_begin(struct svc_rdma_call *call)
  */
 void svc_rdma_pull_next(struct svc_rdma_xprt *sx)
 {
-	bool fits;
-
 	/* Order the release of pages or regions before the check of qu_waiting. */
 	smp_mb();
-	if (likely(list_empty(&sx->sx_queue.qu_waiting)))
-		return;
-	spin_lock(&sx->sx_lock);
-	fits = svc_rdma_pull_first(sx, false);
-	spin_unlock(&sx->sx_lock);
-	if (fits)
+	if (svc_rdma_can_pull(sx))
 		svc_rdma_queue_wake(sx);
 }
 

@@ -223,8 +223,8 @@ static void svc_rdma_read_ready(struct rpcrdma_sq_waiter *waiter)
  *
  * Context: process; sleeps.
  * Return: 0; or a negative errno, and then nothing was posted and the Call still belongs
- *	to the caller, who frees it: %-EMSGSIZE if it needs more than this connection can provide; another
- *	error for example if memory is short.
+ *	to the caller, who frees it: %-EMSGSIZE if it needs more than this connection can
+ *	provide; another error for example if memory is short.
  */
 int svc_rdma_read_start(struct svc_rdma_call *call)
 {

@@ -351,7 +351,7 @@ static u32 svc_rdma_sg_fill(const struct svc_rdma_xprt *sx,
 	return nents;
 }
 
-/* Append one context of rdma_rw. It transfers bytes from the beginning of @seg, as many as a context
+/* Append one context of rdma_rw. It transfers bytes at the beginning of @seg, as many as a context
  * may, to or from local memory at @offset. Returns their number, or a negative errno.
  */
 static int svc_rdma_chain_add_rw(struct svc_rdma_xprt *sx,

@@ -56,21 +56,6 @@ static void svc_rdma_send_wc_done(struct ib_cq *cq, struct ib_wc *wc);
 static void svc_rdma_send_wc_written(struct ib_cq *cq, struct ib_wc *wc);
 static void svc_rdma_send_ready(struct rpcrdma_sq_waiter *waiter);
 
-/**
- * svc_rdma_send_pool_init - set up an empty pool of Send contexts
- * @pool: pool of a new connection
- *
- * Context: any.
- */
-void svc_rdma_send_pool_init(struct svc_rdma_send_pool *pool)
-{
-	init_llist_head(&pool->sp_done);
-	pool->sp_ndone = 0;
-	INIT_LIST_HEAD(&pool->sp_idle);
-	pool->sp_nidle = 0;
-	pool->sp_least = 0;
-}
-
 /* Give a context its buffer, or replace the buffer by a larger one. The buffer should be as large
  * as the largest Send that the client accepts. But it is allocated in one piece, so memory may be
  * too fragmented. In version 2 a smaller buffer is enough: if a Reply does not fit, an error tells

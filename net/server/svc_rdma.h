@@ -111,13 +111,14 @@ struct svc_rdma_chain {
 /**
  * struct svc_rdma_call - one Call, from its arrival until sunrpc is done with it; or another
  *	received message, while this module handles it
+ * @sc_hdr: decoded header. Its chunk lists point into @sc_msg. svc_rdma_call_create() sets the
+ *	members behind it to 0
  * @sc_list: link in qu_waiting, po_reading or qu_complete (struct svc_rdma_queue,
  *	struct svc_rdma_posted)
  * @sc_sx: connection on which the Call arrived
  * @sc_msg: message that contains the Call; NULL once the message has been given back or has moved
  *	to ss_msg of a Send context
  * @sc_vers: version of the header, and of the answer
- * @sc_hdr: decoded header. Its chunk lists point into @sc_msg
  * @sc_item: position and length of the item (rtx.h), copied from the header; im_length is 0 if
  *	there is none. An item is data that the client has sent behind the payload stream; its
  *	bytes are in @sc_msg (RTX-52)
@@ -152,11 +153,11 @@ struct svc_rdma_chain {
  * request) that has a pointer to the Call in rq_xprt_ctxt (or xprt_ctxt).
  */
 struct svc_rdma_call {
+	struct rpcrdma_hdr	sc_hdr;
 	struct list_head	sc_list;
 	struct svc_rdma_xprt	*sc_sx;
 	struct rpcrdma_msg_in	*sc_msg;
 	u32			sc_vers;
-	struct rpcrdma_hdr	sc_hdr;
 	struct rpcrdma2_item	sc_item;
 	u32			sc_body_len;
 	u32			sc_stream_len;
@@ -478,8 +479,8 @@ static inline u32 svc_rdma_backward_used(const struct svc_rdma_backward *bw)
  * @sx_account: the memory of the Receives, the Sends and the pages of Calls
  * @sx_credit: credits of the client, and the Receives for them
  * @sx_backward: callbacks
- * @sx_nmrs: number of memory regions for RDMA Reads, if the device needs or prefers regions. It only
- *	grows, under @sx_grow
+ * @sx_nmrs: number of memory regions for RDMA Reads, if the device needs or prefers regions. It
+ *	only grows, under @sx_grow
  * @sx_mrs_free: number of these regions that are not reserved
  * @sx_reclaim: link in the list of server/reclaim.c; empty unless the connection is accepted and
  *	not being closed
@@ -682,7 +683,6 @@ void svc_rdma_budget_give(struct svc_rdma_call *call);
 void svc_rdma_budget_show(struct seq_file *seq);
 
 /* server/queue.c */
-void svc_rdma_queue_init(struct svc_rdma_queue *queue);
 void svc_rdma_queue_wake(struct svc_rdma_xprt *sx);
 void svc_rdma_receive(struct rpcrdma_conn *conn, struct rpcrdma_msg_in *msg);
 void svc_rdma_call_complete(struct svc_rdma_call *call);
@@ -719,7 +719,6 @@ void svc_rdma_chain_destroy(struct svc_rdma_xprt *sx,
 			    struct svc_rdma_chain *chain);
 
 /* server/send.c */
-void svc_rdma_send_pool_init(struct svc_rdma_send_pool *pool);
 struct svc_rdma_send *svc_rdma_send_get(struct svc_rdma_xprt *sx, gfp_t gfp);
 void svc_rdma_send_drop_more(struct svc_rdma_send *send);
 void svc_rdma_send_reset(struct svc_rdma_send *send);
@@ -778,7 +777,6 @@ static inline void svc_rdma_msg_put_renewed(struct svc_rdma_xprt *sx,
 }
 
 /* server/credit.c */
-void svc_rdma_credits_init(struct svc_rdma_credits *credits);
 int svc_rdma_credits_few(struct svc_rdma_xprt *sx, u32 recv_size);
 int svc_rdma_credits_begin(struct svc_rdma_xprt *sx, u32 recv_size, u32 spare);
 void svc_rdma_credits_see(struct svc_rdma_xprt *sx,
