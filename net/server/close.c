@@ -71,13 +71,14 @@ static void svc_rdma_conn_flush(struct svc_rdma_xprt *sx)
 
 	list_for_each_entry_safe(call, next_call, &queue->qu_complete, sc_list)
 		svc_rdma_call_free(call);
-	/* svc_rdma_send_destroy() may remove further entries: the other Sends of a group that was
+	/* svc_rdma_send_reset() may remove further entries: the other Sends of a group that was
 	 * not posted.
 	 */
 	while ((send = list_first_entry_or_null(idle, struct svc_rdma_send,
 						ss_list))) {
+		svc_rdma_send_reset(send);
 		list_del(&send->ss_list);
-		svc_rdma_send_destroy(send);
+		svc_rdma_send_free(send);
 	}
 	svc_rdma_queue_drop(sx);
 }

@@ -85,8 +85,13 @@ static int svc_rdma_send_create_buf(struct svc_rdma_send *send, gfp_t gfp)
 	return rc;
 }
 
-/* Frees a context that holds no message, pages, RDMA Writes or slots. */
-static void svc_rdma_send_free(struct svc_rdma_send *send)
+/**
+ * svc_rdma_send_free - free a Send context
+ * @send: context that is in no list, and holds no message, pages, RDMA Writes or slots
+ *
+ * Context: process or completion workqueue.
+ */
+void svc_rdma_send_free(struct svc_rdma_send *send)
 {
 	svc_rdma_budget_sends(svc_rdma_send_sx(send),
 			      -(long)send->ss_send.sd_buf.bf_size);
@@ -95,6 +100,7 @@ static void svc_rdma_send_free(struct svc_rdma_send *send)
 	kfree(send);
 }
 
+/* Creates a context and adds it to po_sending. */
 static struct svc_rdma_send *svc_rdma_send_create(struct svc_rdma_xprt *sx,
 						  gfp_t gfp)
 {
@@ -106,7 +112,6 @@ static struct svc_rdma_send *svc_rdma_send_create(struct svc_rdma_xprt *sx,
 	if (!send)
 		return NULL;
 	rpcrdma_send_init(&send->ss_send, conn, svc_rdma_send_wc_done);
-	INIT_LIST_HEAD(&send->ss_list);
 	if (svc_rdma_send_create_buf(send, gfp)) {
 		kfree(send);
 		return NULL;
@@ -116,6 +121,9 @@ static struct svc_rdma_send *svc_rdma_send_create(struct svc_rdma_xprt *sx,
 	send->ss_send.sd_wr.send_flags = IB_SEND_SIGNALED;
 	send->ss_send.sd_wait.wt_ready = svc_rdma_send_ready;
 	svc_rdma_chain_init(&send->ss_writes);
+	spin_lock(&sx->sx_lock);
+	list_add_tail(&send->ss_list, &sx->sx_posted.po_sending);
+	spin_unlock(&sx->sx_lock);
 	return send;
 }
 
@@ -226,18 +234,6 @@ void svc_rdma_send_reset(struct svc_rdma_send *send)
 	WRITE_ONCE(send->ss_send.sd_slots, 0);
 }
 
-/**
- * svc_rdma_send_destroy - free a Send context
- * @send: context that is not, or no longer, posted, and is in no list
- *
- * Context: process or completion workqueue.
- */
-void svc_rdma_send_destroy(struct svc_rdma_send *send)
-{
-	svc_rdma_send_reset(send);
-	svc_rdma_send_free(send);
-}
-
 /* Makes a context idle and returns true. If there are enough idle contexts, this function returns
  * false, and the caller has to free the context.
  */
@@ -285,20 +281,6 @@ static void svc_rdma_send_free_list(struct list_head *list)
 		svc_rdma_send_free(send);
 }
 
-/* Creates a context and adds it to po_sending. */
-static struct svc_rdma_send *svc_rdma_send_add(struct svc_rdma_xprt *sx,
-					       gfp_t gfp)
-{
-	struct svc_rdma_send *send = svc_rdma_send_create(sx, gfp);
-
-	if (!send)
-		return NULL;
-	spin_lock(&sx->sx_lock);
-	list_add_tail(&send->ss_list, &sx->sx_posted.po_sending);
-	spin_unlock(&sx->sx_lock);
-	return send;
-}
-
 /**
  * svc_rdma_send_get - get a Send context
  * @sx: accepted connection
@@ -325,7 +307,7 @@ struct svc_rdma_send *svc_rdma_send_get(struct svc_rdma_xprt *sx, gfp_t gfp)
 	spin_unlock(&sx->sx_lock);
 	svc_rdma_send_free_list(&surplus);
 	if (!send)
-		send = svc_rdma_send_add(sx, gfp);
+		send = svc_rdma_send_create(sx, gfp);
 	else if (unlikely(send->ss_wanted <
 			  READ_ONCE(sx->sx_conn.cn_limits.lm_inline_send)))
 		svc_rdma_send_create_buf(send, gfp);

@@ -728,7 +728,7 @@ u32 svc_rdma_send_unneeded(struct svc_rdma_xprt *sx);
 u32 svc_rdma_send_trim(struct svc_rdma_xprt *sx, u32 most);
 bool svc_rdma_conn_waiting(struct rpcrdma_conn *conn, unsigned long *posted,
 			   unsigned long *since);
-void svc_rdma_send_destroy(struct svc_rdma_send *send);
+void svc_rdma_send_free(struct svc_rdma_send *send);
 int svc_rdma_send_post(struct svc_rdma_send *send);
 int svc_rdma_send_submit(struct svc_rdma_send *send, struct svc_rdma_call *call,
 			 u32 len);
