@@ -84,32 +84,6 @@ static bool svc_rdma_pending_add(struct svc_rdma_listener *sl,
 	return up;
 }
 
-static void svc_rdma_pending_take_locked(struct svc_rdma_xprt *sx)
-{
-	lockdep_assert_held(&svc_rdma_pending_lock);
-	list_del_init(&sx->sx_pending);
-	sx->sx_listener->sl_npending--;
-}
-
-/* Returns true if the connection was still in the queue. The connection then belongs to the
- * caller, and this function has taken a reference to the module, which the last svc_xprt_put()
- * drops. The reference is taken under the lock, because as soon as the queue is empty, the
- * listener may be freed and drop its own reference to the module.
- */
-static bool svc_rdma_pending_take(struct svc_rdma_xprt *sx)
-{
-	bool pending;
-
-	spin_lock_bh(&svc_rdma_pending_lock);
-	pending = !list_empty(&sx->sx_pending);
-	if (pending) {
-		svc_rdma_pending_take_locked(sx);
-		__module_get(THIS_MODULE);
-	}
-	spin_unlock_bh(&svc_rdma_pending_lock);
-	return pending;
-}
-
 static struct svc_rdma_xprt *
 svc_rdma_pending_take_first(struct svc_rdma_listener *sl)
 {
@@ -118,8 +92,10 @@ svc_rdma_pending_take_first(struct svc_rdma_listener *sl)
 	spin_lock_bh(&svc_rdma_pending_lock);
 	sx = list_first_entry_or_null(&sl->sl_pending, struct svc_rdma_xprt,
 				      sx_pending);
-	if (sx)
-		svc_rdma_pending_take_locked(sx);
+	if (sx) {
+		list_del_init(&sx->sx_pending);
+		sl->sl_npending--;
+	}
 	if (list_empty(&sl->sl_pending))
 		clear_bit(XPT_CONN, &sl->sl_xprt.xpt_flags);
 	spin_unlock_bh(&svc_rdma_pending_lock);
@@ -144,14 +120,26 @@ static void svc_rdma_conn_lost(struct rpcrdma_conn *conn)
 {
 	struct svc_rdma_xprt *sx = container_of(conn, struct svc_rdma_xprt,
 						sx_conn);
+	bool pending;
 
 	rpcrdma_count(server_disconnects);
 	trace_svc_rdma_lost(sx, conn->cn_error);
-	if (svc_rdma_pending_take(sx)) {
-		svc_xprt_put(&sx->sx_xprt);
-		return;
+	spin_lock_bh(&svc_rdma_pending_lock);
+	pending = !list_empty(&sx->sx_pending);
+	if (pending) {
+		list_del_init(&sx->sx_pending);
+		sx->sx_listener->sl_npending--;
+		/* The last svc_xprt_put() drops a reference to the module. It is taken under the
+		 * lock, because as soon as the queue is empty, the listener may be freed and drop
+		 * its own reference.
+		 */
+		__module_get(THIS_MODULE);
 	}
-	svc_rdma_close_begin(sx);
+	spin_unlock_bh(&svc_rdma_pending_lock);
+	if (pending)
+		svc_xprt_put(&sx->sx_xprt);
+	else
+		svc_rdma_close_begin(sx);
 }
 
 static const struct rpcrdma_conn_ops svc_rdma_conn_ops = {
@@ -268,50 +256,17 @@ int svc_rdma_connect_request(struct svc_rdma_listener *sl,
 		rc = -EBUSY;
 	else
 		sx = svc_rdma_conn_create(sl, id, param);
-	if (!sx) {
-		rpcrdma_count(server_accept_errors);
-		trace_svc_rdma_request_err(peer, rc);
-		return rc;
-	}
-
-	if (svc_rdma_pending_add(sl, sx)) {
+	if (sx && svc_rdma_pending_add(sl, sx)) {
 		svc_xprt_enqueue(&sl->sl_xprt);
-	} else {
-		rpcrdma_count(server_accept_errors);
-		trace_svc_rdma_request_err(peer, -ENODEV);
-		svc_rdma_discard(&sx->sx_xprt);
+		return 0;
 	}
-	return 0;
-}
 
-static int svc_rdma_conn_size(struct svc_rdma_xprt *sx, u32 requests)
-{
-	const struct rpcrdma_device_caps *caps = &sx->sx_conn.cn_caps;
-	struct svc_serv *serv = sx->sx_xprt.xpt_server;
-	struct rpcrdma_server_sizes *sizes = &sx->sx_sizes;
-	int rc;
-
-	rc = rpcrdma_size_server(caps, requests,
-				 SVC_RDMA_BC_REQUESTS,
-				 serv->sv_max_payload, PAGE_SIZE, sizes);
-	if (rc)
+	rpcrdma_count(server_accept_errors);
+	trace_svc_rdma_request_err(peer, sx ? -ENODEV : rc);
+	if (!sx)
 		return rc;
-
-	sx->sx_max_mesg = serv->sv_max_mesg;
-	svc_rdma_rw_set_limits(sx);
+	svc_rdma_discard(&sx->sx_xprt);
 	return 0;
-}
-
-static int svc_rdma_conn_create_qp(struct svc_rdma_xprt *sx)
-{
-	const struct rpcrdma_server_sizes *sizes = &sx->sx_sizes;
-	const struct rpcrdma_conn_queues queues = {
-		.qz_sq		= sizes->sz_sq_depth - RPCRDMA_SQ_EXTRA,
-		.qz_rq		= sizes->sz_rq_depth - RPCRDMA_DRAIN_WRS,
-		.qz_send_sges	= sizes->sz_send_sges,
-	};
-
-	return rpcrdma_conn_create_qp(&sx->sx_conn, &queues);
 }
 
 /* The maximum number of work requests that a device reports is often valid only for work
@@ -322,14 +277,26 @@ static int svc_rdma_conn_create_qp(struct svc_rdma_xprt *sx)
  */
 static int svc_rdma_conn_create_queues(struct svc_rdma_xprt *sx)
 {
+	const struct rpcrdma_device_caps *caps = &sx->sx_conn.cn_caps;
+	struct svc_serv *serv = sx->sx_xprt.xpt_server;
+	struct rpcrdma_server_sizes *sizes = &sx->sx_sizes;
 	u32 requests = READ_ONCE(svc_rdma_max_requests);
+	struct rpcrdma_conn_queues queues;
 	int rc;
 
+	sx->sx_max_mesg = serv->sv_max_mesg;
+	svc_rdma_rw_set_limits(sx);
 	for (;;) {
-		rc = svc_rdma_conn_size(sx, requests);
-		if (!rc)
-			rc = svc_rdma_conn_create_qp(sx);
-		requests = sx->sx_sizes.sz_requests / 2;
+		rc = rpcrdma_size_server(caps, requests, SVC_RDMA_BC_REQUESTS,
+					 serv->sv_max_payload, PAGE_SIZE,
+					 sizes);
+		if (!rc) {
+			queues.qz_sq = sizes->sz_sq_depth - RPCRDMA_SQ_EXTRA;
+			queues.qz_rq = sizes->sz_rq_depth - RPCRDMA_DRAIN_WRS;
+			queues.qz_send_sges = sizes->sz_send_sges;
+			rc = rpcrdma_conn_create_qp(&sx->sx_conn, &queues);
+		}
+		requests = sizes->sz_requests / 2;
 		if ((rc != -ENOMEM && rc != -EINVAL) ||
 		    requests < SVC_RDMA_REQUESTS_MIN)
 			break;
@@ -373,33 +340,6 @@ static int svc_rdma_conn_accept(struct svc_rdma_xprt *sx)
 	return rc;
 }
 
-static void svc_rdma_debugfs_stock(struct seq_file *seq, const char *name,
-				   u32 size, u32 free)
-{
-	seq_printf(seq, "%s %u\n", name, size);
-	seq_printf(seq, "%s_free %u\n", name, free);
-}
-
-static void svc_rdma_debugfs_stats(struct seq_file *seq,
-				   struct svc_rdma_xprt *sx)
-{
-	struct svc_rdma_stats *st = &sx->sx_stats;
-	u64 sent;
-
-	spin_lock(&sx->sx_lock);
-	sent = st->vs_sent;
-	spin_unlock(&sx->sx_lock);
-
-	seq_printf(seq, "received %llu\n", READ_ONCE(st->vs_received));
-	seq_printf(seq, "sent %llu\n", sent);
-	seq_printf(seq, "refused %lld\n", atomic64_read(&st->vs_refused));
-	seq_printf(seq, "dropped %lld\n", atomic64_read(&st->vs_dropped));
-	seq_printf(seq, "rdma_read_bytes %lld\n",
-		   atomic64_read(&st->vs_read_bytes));
-	seq_printf(seq, "rdma_write_bytes %lld\n",
-		   atomic64_read(&st->vs_write_bytes));
-}
-
 /* A connection has a debugfs file /sys/kernel/debug/rpcrdma/server/<address>:<port>-<number> from
  * when it is accepted until it is closed. Reading the file has a side effect: completions of the
  * send queue that have not been handled yet are normally handled, and the Send contexts that have
@@ -409,6 +349,8 @@ static int svc_rdma_debugfs_show(struct seq_file *seq, void *unused)
 {
 	struct svc_rdma_xprt *sx = seq->private;
 	const struct svc_rdma_credits *credits = &sx->sx_credit;
+	const struct rpcrdma_sq *sq = &sx->sx_conn.cn_sq;
+	struct svc_rdma_stats *st = &sx->sx_stats;
 
 	/* Otherwise the slots of Sends that have completed, but whose completions are still
 	 * in the queue, would be shown as used.
@@ -430,11 +372,18 @@ static int svc_rdma_debugfs_show(struct seq_file *seq, void *unused)
 	seq_printf(seq, "idle_sends %u\n", svc_rdma_send_collect(sx));
 	seq_printf(seq, "memory_held %llu\n",
 		   READ_ONCE(sx->sx_account.ac_held));
-	svc_rdma_debugfs_stock(seq, "send_queue", READ_ONCE(sx->sx_conn.cn_sq.sq_size),
-			       atomic_read(&sx->sx_conn.cn_sq.sq_free));
-	svc_rdma_debugfs_stock(seq, "regions", READ_ONCE(sx->sx_nmrs),
-			       atomic_read(&sx->sx_mrs_free));
-	svc_rdma_debugfs_stats(seq, sx);
+	seq_printf(seq, "send_queue %u\n", READ_ONCE(sq->sq_size));
+	seq_printf(seq, "send_queue_free %u\n", atomic_read(&sq->sq_free));
+	seq_printf(seq, "regions %u\n", READ_ONCE(sx->sx_nmrs));
+	seq_printf(seq, "regions_free %u\n", atomic_read(&sx->sx_mrs_free));
+	seq_printf(seq, "received %llu\n", READ_ONCE(st->vs_received));
+	seq_printf(seq, "sent %llu\n", READ_ONCE(st->vs_sent));
+	seq_printf(seq, "refused %lld\n", atomic64_read(&st->vs_refused));
+	seq_printf(seq, "dropped %lld\n", atomic64_read(&st->vs_dropped));
+	seq_printf(seq, "rdma_read_bytes %lld\n",
+		   atomic64_read(&st->vs_read_bytes));
+	seq_printf(seq, "rdma_write_bytes %lld\n",
+		   atomic64_read(&st->vs_write_bytes));
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(svc_rdma_debugfs);

@@ -267,7 +267,7 @@ static void svc_rdma_send_collect_locked(struct svc_rdma_xprt *sx,
 		return;
 	WRITE_ONCE(sx->sx_sends.sp_ndone, 0);
 	llist_for_each_entry_safe(send, next, llist_del_all(done), ss_done) {
-		sx->sx_stats.vs_sent++;
+		WRITE_ONCE(sx->sx_stats.vs_sent, sx->sx_stats.vs_sent + 1);
 		if (!svc_rdma_send_put_locked(send))
 			list_move(&send->ss_list, surplus);
 	}
