@@ -74,16 +74,10 @@ static u32 svc_rdma_credits_room(const struct svc_rdma_xprt *sx)
 				      sx->sx_credit.cd_recv_size);
 }
 
-/* Returns the number of bytes in the buffer of a Send. */
-static u32 svc_rdma_credits_send_size(const struct svc_rdma_xprt *sx)
-{
-	return READ_ONCE(sx->sx_conn.cn_limits.lm_inline_send);
-}
-
 static void svc_rdma_credits_settle(struct svc_rdma_xprt *sx)
 {
 	svc_rdma_budget_settle(sx, sx->sx_credit.cd_grant.gn_bound *
-				   svc_rdma_credits_send_size(sx));
+				   READ_ONCE(sx->sx_conn.cn_limits.lm_inline_send));
 }
 
 /* Create and post Receives for @credits, and @backward Receives for the replies to callbacks.
@@ -209,7 +203,7 @@ static u32 svc_rdma_credits_price(const struct svc_rdma_xprt *sx)
 {
 	return rpcrdma_buf_pins(sx->sx_credit.cd_recv_size,
 				sx->sx_conn.cn_recvs.rp_order) +
-	       svc_rdma_credits_send_size(sx);
+	       READ_ONCE(sx->sx_conn.cn_limits.lm_inline_send);
 }
 
 static void svc_rdma_credits_refuse(struct svc_rdma_credits *cd)
@@ -252,14 +246,6 @@ static void svc_rdma_credits_extend(struct svc_rdma_xprt *sx, u32 credits)
 		trace_svc_rdma_credits(sx);
 	if (cd->cd_grant.gn_told <= had && got < count)
 		svc_rdma_credits_refuse(cd);
-}
-
-/* Was memory for more credits refused a short time ago? */
-static bool svc_rdma_credits_is_refused(const struct svc_rdma_credits *cd)
-{
-	unsigned long refused = READ_ONCE(cd->cd_refused);
-
-	return refused && time_before(jiffies, refused + SVC_RDMA_CREDITS_AGAIN);
 }
 
 /* Reduce the pool to the Receives that are promised to the client, and those for messages that take
@@ -421,6 +407,7 @@ void svc_rdma_credits_use(const struct svc_rdma_call *call)
 	struct svc_rdma_credits *cd = &sx->sx_credit;
 	u32 max = sx->sx_sizes.sz_requests;
 	u32 told = svc_rdma_credits_told(sx), used, want;
+	unsigned long refused;
 
 	if (!svc_rdma_is_known(sx))
 		return;
@@ -438,7 +425,10 @@ void svc_rdma_credits_use(const struct svc_rdma_call *call)
 		     rpcrdma_recv_pool_has_spare(&sx->sx_conn.cn_recvs)))
 		svc_rdma_credits_take_back(call);
 	want = min(want, max);
-	if (likely(want <= told) || svc_rdma_credits_is_refused(cd))
+	if (likely(want <= told))
+		return;
+	refused = READ_ONCE(cd->cd_refused);
+	if (refused && time_before(jiffies, refused + SVC_RDMA_CREDITS_AGAIN))
 		return;
 	/* Do not wait for sx_grow: its holder may be adding Receives already, and a later
 	 * Call tries again.

@@ -169,28 +169,21 @@ static bool svc_rdma_negotiate_less(struct svc_rdma_xprt *sx, int rc)
 	return true;
 }
 
-static int svc_rdma_negotiate_adopt_v2(struct svc_rdma_xprt *sx)
+static int svc_rdma_negotiate_adopt(struct svc_rdma_xprt *sx, u32 vers)
 {
+	struct svc_rdma_negotiate *ng = &sx->sx_negotiate;
 	u32 size;
 	int rc;
 
-	do {
-		size = max(sx->sx_negotiate.ng_v2_size, SVC_RDMA_V2_RECV_MIN);
-		rc = svc_rdma_credits_begin(sx, size, RPCRDMA_RECV_SPARE);
-	} while (svc_rdma_negotiate_less(sx, rc));
-	svc_rdma_negotiate_limits(sx, NULL);
-	return rc;
-}
-
-static int svc_rdma_negotiate_adopt(struct svc_rdma_xprt *sx, u32 vers)
-{
-	int rc;
-
 	if (vers == RPCRDMA_VERS_2) {
-		rc = svc_rdma_negotiate_adopt_v2(sx);
+		do {
+			size = max(ng->ng_v2_size, SVC_RDMA_V2_RECV_MIN);
+			rc = svc_rdma_credits_begin(sx, size, RPCRDMA_RECV_SPARE);
+		} while (svc_rdma_negotiate_less(sx, rc));
+		svc_rdma_negotiate_limits(sx, NULL);
 	} else {
-		svc_rdma_negotiate_plain(sx, sx->sx_negotiate.ng_v2_size);
-		rc = svc_rdma_credits_begin(sx, sx->sx_negotiate.ng_v1_size, 0);
+		svc_rdma_negotiate_plain(sx, ng->ng_v2_size);
+		rc = svc_rdma_credits_begin(sx, ng->ng_v1_size, 0);
 	}
 	/* A task that sees the version must also see cn_limits. Pairs with
 	 * svc_rdma_negotiate_guess().
@@ -198,14 +191,6 @@ static int svc_rdma_negotiate_adopt(struct svc_rdma_xprt *sx, u32 vers)
 	smp_store_release(&sx->sx_vers, vers);
 	svc_rdma_negotiate_tell(sx, vers);
 	return rc;
-}
-
-/* Returns the maximum number of bytes of memory that a Receive of this connection pins. */
-static u32 svc_rdma_negotiate_pins(const struct svc_rdma_negotiate *ng)
-{
-	u32 pages = ng->ng_rtx.xp_nsegs ? ng->ng_rtx.xp_nsegs + 1 : 0;
-
-	return max_t(u32, svc_rdma_negotiate_largest(ng), pages * PAGE_SIZE);
 }
 
 /**
@@ -221,7 +206,7 @@ static u32 svc_rdma_negotiate_pins(const struct svc_rdma_negotiate *ng)
 int svc_rdma_negotiate_begin(struct svc_rdma_xprt *sx, u32 v1_size)
 {
 	struct svc_rdma_negotiate *negotiate = &sx->sx_negotiate;
-	u32 size;
+	u32 size, segs;
 	int rc;
 
 	negotiate->ng_v1_size = v1_size;
@@ -229,8 +214,12 @@ int svc_rdma_negotiate_begin(struct svc_rdma_xprt *sx, u32 v1_size)
 	negotiate->ng_v2_size = READ_ONCE(svc_rdma_v2_max_req_size);
 	if (negotiate->ng_vers_max >= RPCRDMA_VERS_2)
 		svc_rdma_negotiate_targets(sx);
-	rpcrdma_recv_pool_limit(&sx->sx_conn.cn_recvs,
-				svc_rdma_negotiate_pins(negotiate));
+	/* A Receive with target segments pins one page more than it has segments. */
+	size = svc_rdma_negotiate_largest(negotiate);
+	segs = negotiate->ng_rtx.xp_nsegs;
+	if (segs)
+		size = max_t(u32, size, (segs + 1) * PAGE_SIZE);
+	rpcrdma_recv_pool_limit(&sx->sx_conn.cn_recvs, size);
 	if (negotiate->ng_vers_max < RPCRDMA_VERS_2)
 		return svc_rdma_negotiate_adopt(sx, RPCRDMA_VERS_1);
 	do {
@@ -321,35 +310,28 @@ void svc_rdma_negotiate_accept(const struct svc_rdma_xprt *sx,
 	accept->ac_inline_only = false;
 }
 
-/* Decide what to announce of the round-trip extension. If Calls may come as groups (rtx.h), accept
- * them from now on, because they may arrive before the Send with the announcement has completed.
- * Callbacks are not sent as groups, so each offers only one Receive for its Reply (RTX-76): the
- * last argument of rpcrdma_gather_start() is 1. This function is called at most once for a
- * connection.
- */
-static void svc_rdma_negotiate_rtx(struct svc_rdma_xprt *sx)
-{
-	struct rpcrdma2_rtx *ours = &sx->sx_negotiate.ng_rtx;
-
-	svc_rdma_group_announce(sx, ours);
-	if (ours->xp_call_max)
-		rpcrdma_gather_start(&sx->sx_conn, ours, 1);
-}
-
 /* Apply a client's properties if they came with its first CONNPROP. Returns whether they were
  * applied.
  */
 static bool svc_rdma_negotiate_hear(struct svc_rdma_xprt *sx,
 				    const struct rpcrdma2_props *props)
 {
+	struct svc_rdma_negotiate *ng = &sx->sx_negotiate;
 	bool first;
 
 	mutex_lock(&sx->sx_grow);
-	first = !sx->sx_negotiate.ng_props_heard;
+	first = !ng->ng_props_heard;
 	if (first) {
-		sx->sx_negotiate.ng_props_heard = true;
+		ng->ng_props_heard = true;
 		svc_rdma_negotiate_limits(sx, props);
-		svc_rdma_negotiate_rtx(sx);
+		svc_rdma_group_announce(sx, &ng->ng_rtx);
+		/* If Calls may come as groups (rtx.h), accept them from now on, because they may
+		 * arrive before the Send with the announcement has completed. Callbacks are not
+		 * sent as groups, so each offers only one Receive for its Reply (RTX-76): the last
+		 * argument is 1.
+		 */
+		if (ng->ng_rtx.xp_call_max)
+			rpcrdma_gather_start(&sx->sx_conn, &ng->ng_rtx, 1);
 		svc_rdma_negotiate_tell(sx, RPCRDMA_VERS_2);
 	}
 	mutex_unlock(&sx->sx_grow);

@@ -240,8 +240,8 @@ struct svc_rdma_send {
  * struct svc_rdma_stats - what a connection has done, for debugfs
  * @vs_received: number of Receives whose messages a thread has taken. Whoever holds XPT_BUSY
  *	writes it
- * @vs_sent: number of Sends that have completed and whose contexts were taken out of sp_done; written
- *	under sx_lock
+ * @vs_sent: number of Sends that have completed and whose contexts were taken out of sp_done;
+ *	written under sx_lock
  * @vs_refused: number of messages that were answered with an error instead of being executed
  * @vs_dropped: number of messages that were dropped
  * @vs_read_bytes: number of bytes for which RDMA Reads were built, whether they have completed or
