@@ -108,17 +108,6 @@ int svc_rdma_group_take(struct svc_rdma_send *send, u32 count)
 }
 EXPORT_SYMBOL_IF_KUNIT(svc_rdma_group_take);
 
-/* Returns the size of the smallest buffer in a group. */
-static u32 svc_rdma_group_room(const struct svc_rdma_send *send)
-{
-	u32 room = send->ss_send.sd_buf.bf_size;
-	const struct rpcrdma_send *more;
-
-	list_for_each_entry(more, &send->ss_send.sd_more, sd_list)
-		room = min(room, more->sd_buf.bf_size);
-	return room;
-}
-
 /**
  * svc_rdma_group_layout - begin the layout of a Reply as a group
  * @send: first Send of the group, with the others that it has so far
@@ -134,12 +123,16 @@ void svc_rdma_group_layout(const struct svc_rdma_send *send,
 {
 	const struct rpcrdma_limits *limits =
 		&svc_rdma_send_sx(send)->sx_conn.cn_limits;
+	const struct rpcrdma_send *more;
 
 	memset(layout, 0, sizeof(*layout));
 	layout->ly_hdr = rpcrdma2_rtx_reply_len(0, lists);
-	layout->ly_limit = min(READ_ONCE(limits->lm_inline_send),
-			       svc_rdma_group_room(send));
 	layout->ly_stream = body_len;
+	/* The smallest buffer of the group counts. */
+	layout->ly_limit = min(READ_ONCE(limits->lm_inline_send),
+			       send->ss_send.sd_buf.bf_size);
+	list_for_each_entry(more, &send->ss_send.sd_more, sd_list)
+		layout->ly_limit = min(layout->ly_limit, more->sd_buf.bf_size);
 }
 EXPORT_SYMBOL_IF_KUNIT(svc_rdma_group_layout);
 
@@ -175,32 +168,25 @@ int svc_rdma_body_copy(struct svc_rdma_body *body, void *to, u32 len)
 	return 0;
 }
 
-static int svc_rdma_group_header(struct rpcrdma_send *send,
-				 const struct rpcrdma2_transmission *tx,
-				 const struct rpcrdma_reply_out *out)
-{
-	if (!tx->tx_number)
-		return rpcrdma2_encode_rtx_reply(send->sd_buf.bf_data,
-						 send->sd_buf.bf_size, tx, NULL,
-						 out);
-	return rpcrdma2_encode_rtx_next(send->sd_buf.bf_data,
-					send->sd_buf.bf_size, tx);
-}
-
 /* Returns the number of bytes to send, or a negative errno. */
 static int svc_rdma_group_fill(struct rpcrdma_send *send,
 			       const struct rpcrdma2_transmission *tx,
 			       const struct rpcrdma_reply_out *out,
 			       struct svc_rdma_body *body)
 {
+	const struct rpcrdma_buf *buf = &send->sd_buf;
 	int rc, len;
 
-	len = svc_rdma_group_header(send, tx, out);
+	if (tx->tx_number)
+		len = rpcrdma2_encode_rtx_next(buf->bf_data, buf->bf_size, tx);
+	else
+		len = rpcrdma2_encode_rtx_reply(buf->bf_data, buf->bf_size, tx,
+						NULL, out);
 	if (len < 0)
 		return len;
-	if (tx->tx_here > send->sd_buf.bf_size - len)
+	if (tx->tx_here > buf->bf_size - len)
 		return -EMSGSIZE;
-	rc = svc_rdma_body_copy(body, send->sd_buf.bf_data + len, tx->tx_here);
+	rc = svc_rdma_body_copy(body, buf->bf_data + len, tx->tx_here);
 	return rc ?: len + tx->tx_here;
 }
 
