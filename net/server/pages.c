@@ -75,27 +75,6 @@ int svc_rdma_pages_begin(struct svc_rqst *rqstp)
 	return 0;
 }
 
-/**
- * svc_rdma_pages_count - count the pages of a Reply that RDMA Writes read
- * @rqstp: thread with a finished Reply
- *
- * rq_next_page alone does not tell the number. If the data of a READ begin inside a page, nfsd of
- * 7.3 may count one page too few (compat.rst, Faults of kernels). Nor does the encoder of an
- * xdr_stream count the pages that a Reply takes besides its head. So all pages to which
- * rq_res refers are counted, too, and rq_next_page is moved behind them.
- *
- * Context: process.
- * Return: number of pages.
- */
-u32 svc_rdma_pages_count(struct svc_rqst *rqstp)
-{
-	const struct xdr_buf *xdr = &rqstp->rq_res;
-	u32 npages = DIV_ROUND_UP(xdr->page_base + xdr->page_len, PAGE_SIZE);
-
-	svc_rdma_array_extend(rqstp, xdr->pages + npages);
-	return svc_rdma_array_used(rqstp);
-}
-
 /* Can the next Reply be written to a page? It cannot if other code holds a reference to the page,
  * or if the page is on an LRU list: a page from a page cache (splice) may be on such a list even
  * after the cache has dropped it. Nor can it if the page is part of a compound page: that has one
@@ -108,53 +87,50 @@ static bool svc_rdma_page_is_private(struct page *page)
 }
 
 /**
- * svc_rdma_pages_take - take the pages of a Reply away from its thread
- * @rqstp: thread with a finished Reply
- * @chain: RDMA Writes that read from the pages
- * @pages: room for svc_rdma_pages_count() entries, some of which may become NULL
+ * svc_rdma_pages_hold - move the pages that RDMA Writes read from a thread to the Send context
+ * @send: context with the Reply and its RDMA Writes
+ * @rqstp: thread with the Reply
  *
- * The caller releases the pages when the device has read them. The first page, which
- * has the head, stays with the thread if nobody else uses it and @chain does not read it.
+ * The context holds the pages until the Send has completed (I15). The first page, which has the
+ * head, stays with the thread if nobody else uses it and no RDMA Write reads it. If there are no
+ * RDMA Writes, the thread keeps all pages that it can use again. sunrpc replaces the others.
  *
- * Context: process.
- * Return: entries used in @pages.
+ * rq_next_page alone does not tell how many pages a Reply has. If the data of a READ begin inside a
+ * page, nfsd of 7.3 may count one page too few (compat.rst, Faults of kernels). Nor does the
+ * encoder of an xdr_stream count the pages that a Reply takes besides its head. So all pages to
+ * which rq_res refers are counted, too, and rq_next_page is moved behind them.
+ *
+ * Context: process; sleeps.
+ * Return: 0 or %-ENOMEM.
  */
-u32 svc_rdma_pages_take(struct svc_rqst *rqstp,
-			const struct svc_rdma_chain *chain, struct page **pages)
+int svc_rdma_pages_hold(struct svc_rdma_send *send, struct svc_rqst *rqstp)
 {
-	struct page *head = rqstp->rq_respages[0];
+	const struct xdr_buf *xdr = &rqstp->rq_res;
+	u32 npages = DIV_ROUND_UP(xdr->page_base + xdr->page_len, PAGE_SIZE);
+	struct page *head;
 	bool keep;
+	u32 used;
 
-	keep = svc_rdma_page_is_private(head) &&
-	       !svc_rdma_chain_has_page(chain, head);
-	return svc_rdma_array_take(rqstp, keep, pages);
-}
-
-/**
- * svc_rdma_pages_keep - let a thread use the pages of a copied Reply again
- * @rqstp: thread whose Reply was copied to a Send context
- *
- * sunrpc replaces the pages that cannot be used again.
- *
- * Context: process.
- */
-void svc_rdma_pages_keep(struct svc_rqst *rqstp)
-{
-	svc_rdma_array_keep(rqstp, svc_rdma_page_is_private);
-}
-
-static struct page *svc_rdma_page_alloc(unsigned int *order)
-{
-	struct page *page;
-
-	if (*order) {
-		page = alloc_pages(GFP_KERNEL | __GFP_COMP | __GFP_NORETRY |
-				   __GFP_NOWARN, *order);
-		if (page)
-			return page;
-		*order = 0;
+	if (list_empty(&send->ss_writes.sh_rws)) {
+		svc_rdma_array_keep(rqstp, svc_rdma_page_is_private);
+		return 0;
 	}
-	return alloc_page(GFP_KERNEL);
+	svc_rdma_array_extend(rqstp, xdr->pages + npages);
+	used = svc_rdma_array_used(rqstp);
+	if (send->ss_maxpages < used) {
+		kvfree(send->ss_pages);
+		send->ss_maxpages = 0;
+		send->ss_pages = kvmalloc_array(used, sizeof(*send->ss_pages),
+						GFP_KERNEL);
+		if (!send->ss_pages)
+			return -ENOMEM;
+		send->ss_maxpages = used;
+	}
+	head = rqstp->rq_respages[0];
+	keep = svc_rdma_page_is_private(head) &&
+	       !svc_rdma_chain_has_page(&send->ss_writes, head);
+	send->ss_npages = svc_rdma_array_take(rqstp, keep, send->ss_pages);
+	return 0;
 }
 
 /* Allocates the array sc_pages for pages that hold @nbytes. Returns the number of entries of
@@ -190,6 +166,7 @@ int svc_rdma_pages_alloc(struct svc_rdma_call *call, u32 nbytes)
 {
 	u32 count = DIV_ROUND_UP(nbytes, PAGE_SIZE);
 	u32 entries = svc_rdma_pages_array(call, nbytes);
+	gfp_t gfp = GFP_KERNEL | __GFP_COMP | __GFP_NORETRY | __GFP_NOWARN;
 	unsigned int order = SVC_RDMA_PIECE_ORDER;
 	struct page *page;
 	u32 i;
@@ -204,9 +181,13 @@ int svc_rdma_pages_alloc(struct svc_rdma_call *call, u32 nbytes)
 	while (call->sc_npages < count) {
 		order = min_t(unsigned int, order,
 			      ilog2(count - call->sc_npages));
-		page = svc_rdma_page_alloc(&order);
-		if (!page)
+		page = alloc_pages(order ? gfp : GFP_KERNEL, order);
+		if (!page && !order)
 			return -ENOMEM;
+		if (!page) {
+			order = 0;
+			continue;
+		}
 		rpcrdma_count_add(server_pages_allocated, 1u << order);
 		for (i = 0; i < 1u << order; i++)
 			call->sc_pages[call->sc_npages++] = page + i;

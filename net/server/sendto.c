@@ -36,7 +36,6 @@
  */
 #include <linux/mm.h>
 #include <linux/module.h>
-#include <linux/slab.h>
 #include <linux/sunrpc/msg_prot.h>
 #include <linux/sunrpc/svc.h>
 #include <linux/sunrpc/xdr.h>
@@ -337,33 +336,6 @@ static int svc_rdma_reply_build(struct svc_rdma_send *send,
 	return len;
 }
 
-/* If there are RDMA Writes, moves the pages of the Reply from the thread to the context (I15).
- * Otherwise the thread keeps the pages that it can use again.
- */
-static int svc_rdma_reply_hold_pages(struct svc_rdma_send *send,
-				     struct svc_rqst *rqstp)
-{
-	u32 used;
-
-	if (list_empty(&send->ss_writes.sh_rws)) {
-		svc_rdma_pages_keep(rqstp);
-		return 0;
-	}
-	used = svc_rdma_pages_count(rqstp);
-	if (send->ss_maxpages < used) {
-		kvfree(send->ss_pages);
-		send->ss_maxpages = 0;
-		send->ss_pages = kvmalloc_array(used, sizeof(*send->ss_pages),
-						GFP_KERNEL);
-		if (!send->ss_pages)
-			return -ENOMEM;
-		send->ss_maxpages = used;
-	}
-	send->ss_npages = svc_rdma_pages_take(rqstp, &send->ss_writes,
-					      send->ss_pages);
-	return 0;
-}
-
 /* Make the Reply a Send With Invalidate, if the client allows that and the Call has a handle that
  * may be invalidated. In a group, the last Send invalidates the handle, because the client's region
  * must be valid until the whole Reply has arrived (RTX-72).
@@ -394,7 +366,7 @@ static int svc_rdma_reply_post(struct svc_rdma_send *send,
 	const struct ib_send_wr *last;
 	int rc;
 
-	rc = svc_rdma_reply_hold_pages(send, rqstp);
+	rc = svc_rdma_pages_hold(send, rqstp);
 	if (rc)
 		return rc;
 

@@ -817,11 +817,7 @@ unsigned long svc_rdma_stock_size(void);
 /* server/pages.c */
 bool svc_rdma_pages_fit(void);
 int svc_rdma_pages_begin(struct svc_rqst *rqstp);
-u32 svc_rdma_pages_count(struct svc_rqst *rqstp);
-u32 svc_rdma_pages_take(struct svc_rqst *rqstp,
-			const struct svc_rdma_chain *chain,
-			struct page **pages);
-void svc_rdma_pages_keep(struct svc_rqst *rqstp);
+int svc_rdma_pages_hold(struct svc_rdma_send *send, struct svc_rqst *rqstp);
 int svc_rdma_pages_alloc(struct svc_rdma_call *call, u32 nbytes);
 int svc_rdma_pages_lend(struct svc_rdma_call *call);
 void svc_rdma_pages_free(struct svc_rdma_call *call);
