@@ -25,7 +25,7 @@ def defined(top):
         prefix = {m.group(1): m.group(2) for m in re.finditer(
             r"#define (DEFINE_\w+)\(name\)[\s\\]+DEFINE_EVENT\(\w+,\s*(\w*?)(?:##)?name,", text)}
         found.update(re.findall(r"^TRACE_EVENT\((\w+),", text, re.M))
-        found.update(re.findall(r"^DEFINE_EVENT\(\w+,\s*(\w+),", text, re.M))
+        found.update(re.findall(r"^DEFINE_EVENT(?:_PRINT)?\(\w+,\s*(\w+),", text, re.M))
         found.update(prefix[macro] + name for macro, name in
                      re.findall(r"^(DEFINE_\w+)\((\w+)\);", text, re.M))
     return found

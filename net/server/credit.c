@@ -243,7 +243,7 @@ static void svc_rdma_credits_extend(struct svc_rdma_xprt *sx, u32 credits)
 	got = div_u64(svc_rdma_budget_borrow(sx, (u64)count * price), price);
 	room = pool->rp_count + got;
 	if (!svc_rdma_credits_provide(sx, credits, cd->cd_bc_recvs, room))
-		trace_svc_rdma_credits(sx);
+		trace_svc_rdma_credits(sx, sx->sx_conn.cn_recvs.rp_count);
 	if (cd->cd_grant.gn_told <= had && got < count)
 		svc_rdma_credits_refuse(cd);
 }
@@ -308,7 +308,7 @@ bool svc_rdma_credits_review(struct svc_rdma_xprt *sx)
 	spin_unlock(&bw->bw_lock);
 	if (rpcrdma_grant_lower(&cd->cd_grant, svc_rdma_credits_needed(sx))) {
 		cd->cd_posted = start_poll_synchronize_rcu();
-		trace_svc_rdma_credits(sx);
+		trace_svc_rdma_credits(sx, sx->sx_conn.cn_recvs.rp_count);
 	}
 	/* Even if the grant was not lowered, the pool may have more Receives than are needed:
 	 * cd_bc_recvs may be smaller now, or svc_rdma_credits_provide() may have failed after it

@@ -280,7 +280,7 @@ bool svc_rdma_negotiate_settle(struct svc_rdma_xprt *sx, u32 vers)
 		svc_rdma_negotiate_adopt(sx, vers);
 		if (vers == RPCRDMA_VERS_2)
 			rpcrdma_count(server_v2_connections);
-		trace_svc_rdma_settled(sx);
+		trace_svc_rdma_settled(sx, vers);
 	}
 	mutex_unlock(&sx->sx_grow);
 	return sx->sx_vers == vers;

@@ -93,7 +93,7 @@ void svc_rdma_receive(struct rpcrdma_conn *conn, struct rpcrdma_msg_in *msg)
 						sx_conn);
 
 	rpcrdma_count(server_receives);
-	trace_svc_rdma_receive(sx, msg);
+	trace_svc_rdma_receive(sx, rpcrdma_msg_cid(msg), rpcrdma_msg_len(msg));
 	rpcrdma_msg_push(msg, &sx->sx_queue.qu_received);
 	svc_rdma_queue_wake(sx);
 }

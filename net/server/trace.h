@@ -74,25 +74,37 @@ DEFINE_SVC_RDMA_MESSAGE_EVENT(svc_rdma_call);
 DEFINE_SVC_RDMA_MESSAGE_EVENT(svc_rdma_discarded);
 DEFINE_SVC_RDMA_MESSAGE_EVENT(svc_rdma_refused);
 
-TRACE_EVENT(svc_rdma_receive,
-	TP_PROTO(const struct svc_rdma_xprt *sx,
-		 const struct rpcrdma_msg_in *msg),
-	TP_ARGS(sx, msg),
+/* A message has arrived, or a Send has completed: @value is its length, or its status */
+DECLARE_EVENT_CLASS(svc_rdma_cid_class,
+	TP_PROTO(const struct svc_rdma_xprt *sx, const struct rpcrdma_cid *cid,
+		 u32 value),
+	TP_ARGS(sx, cid, value),
 	TP_STRUCT__entry(
 		__field(const void *, sx)
 		__field(u32, queue)
 		__field(int, number)
-		__field(u32, len)
+		__field(u32, value)
 	),
 	TP_fast_assign(
 		__entry->sx = sx;
-		__entry->queue = rpcrdma_msg_cid(msg)->ci_queue;
-		__entry->number = rpcrdma_msg_cid(msg)->ci_number;
-		__entry->len = rpcrdma_msg_len(msg);
+		__entry->queue = cid->ci_queue;
+		__entry->number = cid->ci_number;
+		__entry->value = value;
 	),
 	TP_printk("sx=%p cq.id=%u cid=%d len=%u", __entry->sx, __entry->queue,
-		  __entry->number, __entry->len)
+		  __entry->number, __entry->value)
 );
+
+DEFINE_EVENT(svc_rdma_cid_class, svc_rdma_receive,
+	TP_PROTO(const struct svc_rdma_xprt *sx, const struct rpcrdma_cid *cid,
+		 u32 value),
+	TP_ARGS(sx, cid, value));
+DEFINE_EVENT_PRINT(svc_rdma_cid_class, svc_rdma_send_done,
+	TP_PROTO(const struct svc_rdma_xprt *sx, const struct rpcrdma_cid *cid,
+		 u32 value),
+	TP_ARGS(sx, cid, value),
+	TP_printk("sx=%p cq.id=%u cid=%d status=%u", __entry->sx,
+		  __entry->queue, __entry->number, __entry->value));
 
 /* A Send is posted, with the RDMA Writes in front of it */
 TRACE_EVENT(svc_rdma_send,
@@ -115,26 +127,6 @@ TRACE_EVENT(svc_rdma_send,
 	TP_printk("sx=%p cq.id=%u cid=%d send=%u writes=%u", __entry->sx,
 		  __entry->queue, __entry->number, __entry->len,
 		  __entry->writes)
-);
-
-TRACE_EVENT(svc_rdma_send_done,
-	TP_PROTO(const struct svc_rdma_xprt *sx, const struct rpcrdma_cid *cid,
-		 u32 status),
-	TP_ARGS(sx, cid, status),
-	TP_STRUCT__entry(
-		__field(const void *, sx)
-		__field(u32, queue)
-		__field(int, number)
-		__field(u32, status)
-	),
-	TP_fast_assign(
-		__entry->sx = sx;
-		__entry->queue = cid->ci_queue;
-		__entry->number = cid->ci_number;
-		__entry->status = status;
-	),
-	TP_printk("sx=%p cq.id=%u cid=%d status=%u", __entry->sx,
-		  __entry->queue, __entry->number, __entry->status)
 );
 
 /* RDMA Reads of a Call are posted, or have completed. They have no completion ID (cid) of their
@@ -208,22 +200,11 @@ DEFINE_SVC_RDMA_BC_EVENT(svc_rdma_bc_given_up);
 /* A Call names a handle to invalidate (rdma_inv_handle) that no chunk of the Call has. The handle
  * is ignored.
  */
-TRACE_EVENT(svc_rdma_stray_handle,
-	TP_PROTO(const struct svc_rdma_xprt *sx, u32 xid, u32 handle),
-	TP_ARGS(sx, xid, handle),
-	TP_STRUCT__entry(
-		__field(const void *, sx)
-		__field(u32, xid)
-		__field(u32, handle)
-	),
-	TP_fast_assign(
-		__entry->sx = sx;
-		__entry->xid = xid;
-		__entry->handle = handle;
-	),
+DEFINE_EVENT_PRINT(svc_rdma_bc_class, svc_rdma_stray_handle,
+	TP_PROTO(const struct svc_rdma_xprt *sx, u32 xid, int status),
+	TP_ARGS(sx, xid, status),
 	TP_printk("sx=%p xid=0x%08x handle=0x%08x", __entry->sx, __entry->xid,
-		  __entry->handle)
-);
+		  __entry->status));
 
 /* A listener has begun to listen or has failed to, or a connect request was refused */
 DECLARE_EVENT_CLASS(svc_rdma_listen_class,
@@ -342,65 +323,59 @@ DEFINE_SVC_RDMA_ERRNO_EVENT(svc_rdma_free);
 DEFINE_SVC_RDMA_ERRNO_EVENT(svc_rdma_bc_stuck);
 DEFINE_SVC_RDMA_ERRNO_EVENT(svc_rdma_bc_unwanted);
 
-TRACE_EVENT(svc_rdma_accept,
-	TP_PROTO(const struct svc_rdma_xprt *sx, u32 ord),
-	TP_ARGS(sx, ord),
+/* A connection is accepted, its version is settled, or its credits change: @value is the number of
+ * RDMA Reads that may be in flight, the version, or the number of Receives
+ */
+DECLARE_EVENT_CLASS(svc_rdma_conn_class,
+	TP_PROTO(const struct svc_rdma_xprt *sx, u32 value),
+	TP_ARGS(sx, value),
 	TP_STRUCT__entry(
 		__field(const void *, sx)
+		__field(u32, value)
 		__field(u32, credits)
-		__field(u32, ord)
 		__field(u32, slots)
-		__field(u32, inline_send)
-		__field(u32, inline_recv)
-		__field(bool, remote_inv)
-		__string(addr, sx->sx_xprt.xpt_remotebuf)
-	),
-	TP_fast_assign(
-		__entry->sx = sx;
-		__entry->credits = svc_rdma_credits_told(sx);
-		__entry->ord = ord;
-		__entry->slots = sx->sx_conn.cn_sq.sq_size;
-		__entry->inline_send = sx->sx_conn.cn_limits.lm_inline_send;
-		__entry->inline_recv = sx->sx_conn.cn_limits.lm_inline_recv;
-		__entry->remote_inv = sx->sx_conn.cn_limits.lm_remote_inv;
-		rpcrdma_assign_str(addr, sx->sx_xprt.xpt_remotebuf);
-	),
-	TP_printk("sx=%p addr=%s credits=%u ord=%u slots=%u inline=%u/%u inv=%d",
-		  __entry->sx, __get_str(addr), __entry->credits, __entry->ord,
-		  __entry->slots, __entry->inline_send, __entry->inline_recv,
-		  __entry->remote_inv)
-);
-
-TRACE_EVENT(svc_rdma_settled,
-	TP_PROTO(const struct svc_rdma_xprt *sx),
-	TP_ARGS(sx),
-	TP_STRUCT__entry(
-		__field(const void *, sx)
-		__field(u32, vers)
 		__field(u32, inline_send)
 		__field(u32, inline_recv)
 		__field(u32, brs)
 		__field(u32, our_brs)
-		__field(u32, credits)
+		__field(bool, remote_inv)
 		__string(addr, sx->sx_xprt.xpt_remotebuf)
 	),
 	TP_fast_assign(
 		const struct rpcrdma_limits *limits = &sx->sx_conn.cn_limits;
 
 		__entry->sx = sx;
-		__entry->vers = sx->sx_vers;
+		__entry->value = value;
+		__entry->credits = svc_rdma_credits_told(sx);
+		__entry->slots = sx->sx_conn.cn_sq.sq_size;
 		__entry->inline_send = limits->lm_inline_send;
 		__entry->inline_recv = limits->lm_inline_recv;
 		__entry->brs = limits->lm_brs;
 		__entry->our_brs = limits->lm_our_brs;
-		__entry->credits = svc_rdma_credits_told(sx);
+		__entry->remote_inv = limits->lm_remote_inv;
 		rpcrdma_assign_str(addr, sx->sx_xprt.xpt_remotebuf);
 	),
-	TP_printk("sx=%p addr=%s vers=%u inline=%u/%u brs=%u our_brs=%u credits=%u",
-		  __entry->sx, __get_str(addr), __entry->vers,
-		  __entry->inline_send, __entry->inline_recv, __entry->brs,
-		  __entry->our_brs, __entry->credits)
+	TP_printk("sx=%p addr=%s credits=%u ord=%u slots=%u inline=%u/%u inv=%d",
+		  __entry->sx, __get_str(addr), __entry->credits,
+		  __entry->value, __entry->slots, __entry->inline_send,
+		  __entry->inline_recv, __entry->remote_inv)
 );
+
+DEFINE_EVENT(svc_rdma_conn_class, svc_rdma_accept,
+	TP_PROTO(const struct svc_rdma_xprt *sx, u32 value),
+	TP_ARGS(sx, value));
+DEFINE_EVENT_PRINT(svc_rdma_conn_class, svc_rdma_settled,
+	TP_PROTO(const struct svc_rdma_xprt *sx, u32 value),
+	TP_ARGS(sx, value),
+	TP_printk("sx=%p addr=%s vers=%u inline=%u/%u brs=%u our_brs=%u credits=%u",
+		  __entry->sx, __get_str(addr), __entry->value,
+		  __entry->inline_send, __entry->inline_recv, __entry->brs,
+		  __entry->our_brs, __entry->credits));
+DEFINE_EVENT_PRINT(svc_rdma_conn_class, svc_rdma_credits,
+	TP_PROTO(const struct svc_rdma_xprt *sx, u32 value),
+	TP_ARGS(sx, value),
+	TP_printk("sx=%p credits=%u receives=%u", __entry->sx,
+		  __entry->credits, __entry->value));
 
 TRACE_EVENT(svc_rdma_connprop,
 	TP_PROTO(const struct svc_rdma_xprt *sx, const struct rpcrdma_hdr *hdr,
@@ -478,23 +453,6 @@ TRACE_EVENT(svc_rdma_error,
 		  __entry->xid, __entry->vers,
 		  show_svc_rdma_error(__entry->code), __entry->arg0,
 		  __entry->arg1)
-);
-
-TRACE_EVENT(svc_rdma_credits,
-	TP_PROTO(const struct svc_rdma_xprt *sx),
-	TP_ARGS(sx),
-	TP_STRUCT__entry(
-		__field(const void *, sx)
-		__field(u32, credits)
-		__field(u32, receives)
-	),
-	TP_fast_assign(
-		__entry->sx = sx;
-		__entry->credits = svc_rdma_credits_told(sx);
-		__entry->receives = sx->sx_conn.cn_recvs.rp_count;
-	),
-	TP_printk("sx=%p credits=%u receives=%u", __entry->sx,
-		  __entry->credits, __entry->receives)
 );
 
 #endif /* RPCRDMA_TRACE_SVC_H */
