@@ -44,20 +44,13 @@
 #include "svc_rdma.h"
 #include "trace.h"
 
-/* Number of credits of a new connection, once its version is known */
-#define SVC_RDMA_CREDITS_FIRST	2u
 /* Time in jiffies after which a connection asks again for memory that was refused */
 #define SVC_RDMA_CREDITS_AGAIN	(HZ / 8)
-/* Number of Receives until the version is settled, unless the parameter first_receives is larger.
- * A client may send one message before it has an answer. The other two Receives are spare.
- */
-#define SVC_RDMA_RECVS_FEW	3u
-
 /* Minimum number of Receives of a connection, as far as its receive queue and its limit on pinned
- * memory allow. A value above SVC_RDMA_RECVS_FEW is for clients that send more messages before
- * the first answer; see "Old clients" in compat.rst.
+ * memory allow. A larger value than the default is for clients that send more messages before the
+ * first answer; see "Old clients" in compat.rst.
  */
-static unsigned int svc_rdma_first_receives = SVC_RDMA_RECVS_FEW;
+static unsigned int svc_rdma_first_receives = 1 + RPCRDMA_RECV_SPARE;
 rpcrdma_param_range(first_receives, svc_rdma_first_receives, 0,
 		    SVC_RDMA_REQUESTS_MAX);
 MODULE_PARM_DESC(first_receives,
@@ -108,43 +101,29 @@ static int svc_rdma_credits_provide(struct svc_rdma_xprt *sx, u32 credits,
 }
 
 /**
- * svc_rdma_credits_few - post Receives before the version of a connection is known
- * @sx: connection that is being accepted; its receive queue has been sized
- * @recv_size: size of each Receive in bytes, enough for either version
- *
- * Context: process; sleeps.
- * Return: 0; or an error of rpcrdma_recv_pool_grow().
- */
-int svc_rdma_credits_few(struct svc_rdma_xprt *sx, u32 recv_size)
-{
-	u32 room = rpcrdma_recv_pool_room(&sx->sx_conn.cn_recvs, recv_size);
-	u32 count = max(SVC_RDMA_RECVS_FEW, svc_rdma_credits_first(room));
-	int rc;
-
-	rc = rpcrdma_recv_pool_grow(&sx->sx_conn.cn_recvs, count, recv_size);
-	svc_rdma_credits_settle(sx);
-	return rc;
-}
-
-/**
- * svc_rdma_credits_begin - set the first credits once the version is known
+ * svc_rdma_credits_begin - set the first credits of a connection
  * @sx: connection; its receive queue has been sized
+ * @credits: number of credits, if the connection may have as many
  * @recv_size: size of each Receive in bytes
  * @spare: Receives for messages that take no credit
+ *
+ * This is called before the version is known, with Receives that are large enough for either
+ * version, and again when it is known.
  *
  * Context: process; sleeps. The caller holds sx_grow; or it is accepting the connection, on
  *	which no other thread sends or receives yet.
  * Return: 0; or an error of rpcrdma_recv_pool_grow(). If the connection is still up after an
  *	error, the client can use the Receives that exist.
  */
-int svc_rdma_credits_begin(struct svc_rdma_xprt *sx, u32 recv_size, u32 spare)
+int svc_rdma_credits_begin(struct svc_rdma_xprt *sx, u32 credits, u32 recv_size,
+			   u32 spare)
 {
 	struct svc_rdma_credits *cd = &sx->sx_credit;
-	u32 first = min(SVC_RDMA_CREDITS_FIRST, sx->sx_sizes.sz_requests);
 
 	cd->cd_recv_size = recv_size;
 	cd->cd_spare_recvs = spare;
-	return svc_rdma_credits_provide(sx, first, 0, svc_rdma_credits_room(sx));
+	return svc_rdma_credits_provide(sx, min(credits, sx->sx_sizes.sz_requests),
+					0, svc_rdma_credits_room(sx));
 }
 
 /**

@@ -66,27 +66,6 @@ void svc_rdma_group_announce(const struct svc_rdma_xprt *sx,
 }
 
 /**
- * svc_rdma_group_reply_max - maximum number of Sends that a Reply to a group may take
- * @sx: connection on which this server has announced the round-trip extension
- *
- * A client may send Calls as groups without having announced the extension. Such Calls are
- * executed, because this server has announced that it accepts them (RTX-37). But their
- * Replies must not be groups, because header types of the extension are not sent to a peer
- * that has not announced it (RTX-32).
- *
- * Context: any.
- * Return: number of Sends; 0 if no Reply may be a group.
- */
-u32 svc_rdma_group_reply_max(const struct svc_rdma_xprt *sx)
-{
-	const struct rpcrdma2_rtx *theirs = &sx->sx_conn.cn_rtx;
-
-	if (!memchr_inv(theirs, 0, sizeof(*theirs)))
-		return 0;
-	return sx->sx_negotiate.ng_rtx.xp_reply_max;
-}
-
-/**
  * svc_rdma_group_take - get the Sends of a group
  * @send: first Send; the others are added to it
  * @count: number of Sends that the group should have

@@ -178,12 +178,14 @@ static int svc_rdma_negotiate_adopt(struct svc_rdma_xprt *sx, u32 vers)
 	if (vers == RPCRDMA_VERS_2) {
 		do {
 			size = max(ng->ng_v2_size, SVC_RDMA_V2_RECV_MIN);
-			rc = svc_rdma_credits_begin(sx, size, RPCRDMA_RECV_SPARE);
+			rc = svc_rdma_credits_begin(sx, SVC_RDMA_CREDITS_FIRST,
+						    size, RPCRDMA_RECV_SPARE);
 		} while (svc_rdma_negotiate_less(sx, rc));
 		svc_rdma_negotiate_limits(sx, NULL);
 	} else {
 		svc_rdma_negotiate_plain(sx, ng->ng_v2_size);
-		rc = svc_rdma_credits_begin(sx, ng->ng_v1_size, 0);
+		rc = svc_rdma_credits_begin(sx, SVC_RDMA_CREDITS_FIRST,
+					    ng->ng_v1_size, 0);
 	}
 	/* A task that sees the version must also see cn_limits. Pairs with
 	 * svc_rdma_negotiate_guess().
@@ -222,9 +224,10 @@ int svc_rdma_negotiate_begin(struct svc_rdma_xprt *sx, u32 v1_size)
 	rpcrdma_recv_pool_limit(&sx->sx_conn.cn_recvs, size);
 	if (negotiate->ng_vers_max < RPCRDMA_VERS_2)
 		return svc_rdma_negotiate_adopt(sx, RPCRDMA_VERS_1);
+	/* A client may send one message before it has an answer. */
 	do {
 		size = svc_rdma_negotiate_largest(negotiate);
-		rc = svc_rdma_credits_few(sx, size);
+		rc = svc_rdma_credits_begin(sx, 1, size, RPCRDMA_RECV_SPARE);
 	} while (svc_rdma_negotiate_less(sx, rc));
 	return rc;
 }

@@ -67,11 +67,9 @@ int svc_rdma_result_payload(struct svc_rqst *rqstp, unsigned int offset,
 	struct rpcrdma2_error *error = &call->sc_error;
 
 	/* Data that GSS protects must stay in the payload stream (RFC 8166 8.2.2.3; G-27) */
-	switch (rqstp->rq_cred.cr_flavor) {
-	case RPC_AUTH_GSS_KRB5I:
-	case RPC_AUTH_GSS_KRB5P:
+	if (rqstp->rq_cred.cr_flavor == RPC_AUTH_GSS_KRB5I ||
+	    rqstp->rq_cred.cr_flavor == RPC_AUTH_GSS_KRB5P)
 		return 0;
-	}
 	if (rpcrdma_payload_assign(&call->sc_hdr.hd_lists, call->sc_payloads,
 				   &call->sc_npayloads, offset,
 				   length) == -EMSGSIZE && !error->er_code) {
@@ -210,17 +208,6 @@ static int svc_rdma_reply_encode(struct svc_rdma_send *send,
 	return rc ? rc : len + answer->an_body;
 }
 
-static void svc_rdma_reply_count(const struct svc_rdma_call *call,
-				 const struct svc_rdma_answer *answer)
-{
-	if (answer->an_form == RPCRDMA_ANSWER_GROUP)
-		rpcrdma_count(server_replies_group);
-	if (answer->an_form == RPCRDMA_ANSWER_LONG)
-		rpcrdma_count(server_replies_long);
-	else if (call->sc_npayloads)
-		rpcrdma_count(server_replies_write_chunk);
-}
-
 /* Choose the form of the Reply to a Call that came as a group (RTX-66, RTX-67). If the Reply is a
  * group, all its Sends are taken. A Send with a smaller buffer may make more Sends necessary, or
  * another form.
@@ -230,9 +217,9 @@ static noinline int svc_rdma_reply_plan_group(struct svc_rdma_send *send,
 					      struct svc_rdma_answer *answer)
 {
 	const struct rpcrdma_lists *lists = &call->sc_hdr.hd_lists;
+	const struct svc_rdma_xprt *sx = svc_rdma_send_sx(send);
 	struct rpcrdma_group_answer args = {
 		.gw_replies	= call->sc_replies,
-		.gw_reply_max	= svc_rdma_group_reply_max(svc_rdma_send_sx(send)),
 		.gw_hdr		= rpcrdma_reply_len(call->sc_vers, lists),
 		.gw_body	= answer->an_body,
 		.gw_chunk	= lists->ls_has_reply ?
@@ -240,6 +227,14 @@ static noinline int svc_rdma_reply_plan_group(struct svc_rdma_send *send,
 	};
 	u32 number;
 	int rc;
+
+	/* A client may send Calls as groups without having announced the round-trip extension. Such
+	 * Calls are executed, because this server has announced that it accepts them (RTX-37). But
+	 * their Replies must not be groups, because header types of the extension are not sent to a
+	 * peer that has not announced it (RTX-32).
+	 */
+	if (memchr_inv(&sx->sx_conn.cn_rtx, 0, sizeof(sx->sx_conn.cn_rtx)))
+		args.gw_reply_max = sx->sx_negotiate.ng_rtx.xp_reply_max;
 
 	for (;;) {
 		svc_rdma_group_layout(send, lists, answer->an_body,
@@ -282,25 +277,13 @@ static int svc_rdma_reply_plan(struct svc_rdma_send *send,
 	return 0;
 }
 
-/* Drop results that were assigned to Write chunks but are not in the Reply. If a result leaves too
- * little room for the rest of the Reply, nfsd truncates the Reply and so removes the result. The
- * Write chunk of this result is then unused.
- */
-static void svc_rdma_payloads_trim(struct svc_rdma_call *call, u32 len)
-{
-	u32 i;
-
-	for (i = 0; i < call->sc_npayloads; i++)
-		if (call->sc_payloads[i].py_offset >= len)
-			call->sc_payloads[i].py_length = 0;
-}
-
 static int svc_rdma_reply_build(struct svc_rdma_send *send,
 				struct svc_rdma_call *call,
 				const struct xdr_buf *xdr)
 {
 	struct svc_rdma_answer answer;
 	int rc, len;
+	u32 i;
 
 	if (call->sc_error.er_code)
 		return -EMSGSIZE;
@@ -311,7 +294,13 @@ static int svc_rdma_reply_build(struct svc_rdma_send *send,
 	 */
 	if (xdr->head[0].iov_len > PAGE_SIZE)
 		return -EMSGSIZE;
-	svc_rdma_payloads_trim(call, xdr->len);
+	/* Drop results that were assigned to Write chunks but are not in the Reply. If a result
+	 * leaves too little room for the rest of the Reply, nfsd truncates the Reply and so removes
+	 * the result. The Write chunk of this result is then unused.
+	 */
+	for (i = 0; i < call->sc_npayloads; i++)
+		if (call->sc_payloads[i].py_offset >= xdr->len)
+			call->sc_payloads[i].py_length = 0;
 	answer.an_body = rpcrdma_payload_body_len(call->sc_payloads,
 						  call->sc_npayloads, xdr->len);
 	rc = svc_rdma_reply_plan(send, call, &answer);
@@ -331,8 +320,14 @@ static int svc_rdma_reply_build(struct svc_rdma_send *send,
 		return -EMSGSIZE;
 	}
 	len = svc_rdma_reply_encode(send, call, xdr, &answer);
-	if (len > 0)
-		svc_rdma_reply_count(call, &answer);
+	if (len < 0)
+		return len;
+	if (answer.an_form == RPCRDMA_ANSWER_GROUP)
+		rpcrdma_count(server_replies_group);
+	if (answer.an_form == RPCRDMA_ANSWER_LONG)
+		rpcrdma_count(server_replies_long);
+	else if (call->sc_npayloads)
+		rpcrdma_count(server_replies_write_chunk);
 	return len;
 }
 

@@ -32,6 +32,9 @@
 #define SVC_RDMA_REQ_SIZE_MIN		4096u
 #define SVC_RDMA_REQ_SIZE_MAX		RPCRDMA_INLINE_MAX
 
+/* Number of credits of a new connection, once its version is known */
+#define SVC_RDMA_CREDITS_FIRST		2u
+
 /* Maximum number of callbacks in flight on a connection */
 #define SVC_RDMA_BC_REQUESTS		16u
 
@@ -777,8 +780,8 @@ static inline void svc_rdma_msg_put_renewed(struct svc_rdma_xprt *sx,
 }
 
 /* server/credit.c */
-int svc_rdma_credits_few(struct svc_rdma_xprt *sx, u32 recv_size);
-int svc_rdma_credits_begin(struct svc_rdma_xprt *sx, u32 recv_size, u32 spare);
+int svc_rdma_credits_begin(struct svc_rdma_xprt *sx, u32 credits, u32 recv_size,
+			   u32 spare);
 void svc_rdma_credits_see(struct svc_rdma_xprt *sx,
 			  const struct rpcrdma_msg_in *msg);
 bool svc_rdma_credits_review(struct svc_rdma_xprt *sx);
@@ -827,7 +830,6 @@ void svc_rdma_pages_write(const struct svc_rdma_call *call, u32 pos,
 /* server/group.c */
 void svc_rdma_group_announce(const struct svc_rdma_xprt *sx,
 			     struct rpcrdma2_rtx *rtx);
-u32 svc_rdma_group_reply_max(const struct svc_rdma_xprt *sx);
 int svc_rdma_group_take(struct svc_rdma_send *send, u32 count);
 void svc_rdma_group_layout(const struct svc_rdma_send *send,
 			   const struct rpcrdma_lists *lists, u32 body_len,
