@@ -173,26 +173,12 @@ static const struct svc_xprt_ops svc_rdma_conn_svc_ops = {
 	SVC_RDMA_COMPAT_OPS
 };
 
-static void svc_rdma_conn_set_addrs(struct svc_xprt *xprt,
-				    struct rdma_cm_id *id)
-{
-	struct sockaddr *sa = (struct sockaddr *)&id->route.addr.dst_addr;
-
-	svc_xprt_set_remote(xprt, sa, svc_addr_len(sa));
-	/* nfsd's duplicate reply cache compares the client's address and port. It must
-	 * recognise a retransmission on a new connection, which has another port. So hide
-	 * the port.
-	 */
-	rpc_set_port((struct sockaddr *)&xprt->xpt_remote, 0);
-
-	sa = (struct sockaddr *)&id->route.addr.src_addr;
-	svc_xprt_set_local(xprt, sa, svc_addr_len(sa));
-}
-
 static struct svc_rdma_xprt *
 svc_rdma_conn_create(struct svc_rdma_listener *sl, struct rdma_cm_id *id,
 		     const struct rdma_conn_param *param)
 {
+	struct sockaddr *peer = (struct sockaddr *)&id->route.addr.dst_addr;
+	struct sockaddr *local = (struct sockaddr *)&id->route.addr.src_addr;
 	struct svc_rdma_xprt *sx;
 
 	sx = kzalloc_node(sizeof(*sx), GFP_KERNEL, ibdev_to_node(id->device));
@@ -224,7 +210,12 @@ svc_rdma_conn_create(struct svc_rdma_listener *sl, struct rdma_cm_id *id,
 	INIT_LIST_HEAD(&sx->sx_backward.bw_clients);
 	INIT_LIST_HEAD(&sx->sx_backward.bw_sent);
 	rpcrdma_window_reset(&sx->sx_backward.bw_window, 1);
-	svc_rdma_conn_set_addrs(&sx->sx_xprt, id);
+	svc_xprt_set_local(&sx->sx_xprt, local, svc_addr_len(local));
+	svc_xprt_set_remote(&sx->sx_xprt, peer, svc_addr_len(peer));
+	/* nfsd's duplicate reply cache compares the client's address and port. It must recognise a
+	 * retransmission on a new connection, which has another port. So hide the port.
+	 */
+	rpc_set_port((struct sockaddr *)&sx->sx_xprt.xpt_remote, 0);
 	sx->sx_netns = sl->sl_xprt.xpt_net->ns.inum;
 
 	rpcrdma_conn_init(&sx->sx_conn, &svc_rdma_conn_ops);

@@ -140,19 +140,6 @@ static void svc_rdma_account_close(struct svc_rdma_account *account)
 	spin_unlock(&svc_rdma_budget_lock);
 }
 
-static struct svc_rdma_client *
-svc_rdma_client_find_locked(const struct net *net, const struct sockaddr *addr)
-{
-	struct svc_rdma_client *client;
-
-	lockdep_assert_held(&svc_rdma_budget_lock);
-	list_for_each_entry(client, &svc_rdma_clients, cl_list)
-		if (client->cl_net == net &&
-		    rpc_cmp_addr((const struct sockaddr *)&client->cl_addr, addr))
-			return client;
-	return NULL;
-}
-
 /**
  * svc_rdma_budget_join - open the account of a connection
  * @sx: connection that is being accepted, without Receives and Sends
@@ -173,15 +160,19 @@ int svc_rdma_budget_join(struct svc_rdma_xprt *sx)
 	memcpy(&client->cl_addr, addr, sx->sx_xprt.xpt_remotelen);
 
 	spin_lock(&svc_rdma_budget_lock);
-	found = svc_rdma_client_find_locked(client->cl_net, addr);
-	if (found)
-		swap(found, client);
-	else
+	list_for_each_entry(found, &svc_rdma_clients, cl_list)
+		if (found->cl_net == client->cl_net &&
+		    rpc_cmp_addr((struct sockaddr *)&found->cl_addr, addr))
+			break;
+	if (list_entry_is_head(found, &svc_rdma_clients, cl_list)) {
 		list_add_tail(&client->cl_list, &svc_rdma_clients);
-	client->cl_conns++;
-	sx->sx_account.ac_client = client;
+		found = client;
+		client = NULL;
+	}
+	found->cl_conns++;
+	sx->sx_account.ac_client = found;
 	spin_unlock(&svc_rdma_budget_lock);
-	kfree(found);
+	kfree(client);
 	return 0;
 }
 EXPORT_SYMBOL_IF_KUNIT(svc_rdma_budget_join);

@@ -340,22 +340,6 @@ static struct svc_rdma_call *svc_rdma_take_call(struct svc_rdma_call *call,
 	return NULL;
 }
 
-/* Handle the completions of earlier Sends. But if somebody awaits a certain completion, leave all
- * completions to cq_work (verbs/send_cq.c): the handler of a Reply with RDMA Writes unmaps and
- * frees pages, which would delay this thread. cq_work may run on another processor. Until the
- * client is known, cq_work handles each completion at once, and rpcrdma_send_cq_poll() does
- * nothing.
- */
-static void svc_rdma_reap_sends(struct svc_rdma_xprt *sx)
-{
-	struct rpcrdma_conn *conn = &sx->sx_conn;
-
-	if (likely(svc_rdma_is_known(sx)))
-		rpcrdma_send_cq_relax(conn);
-	if (!rpcrdma_send_cq_has_awaited(&conn->cn_send_cq))
-		rpcrdma_send_cq_poll(conn);
-}
-
 /**
  * svc_rdma_recvfrom - xpo_recvfrom: get a Call to execute
  * @rqstp: thread
@@ -387,7 +371,16 @@ int svc_rdma_recvfrom(struct svc_rqst *rqstp)
 	if (msg && !rpcrdma_vers_asks_for_need(READ_ONCE(sx->sx_vers)))
 		svc_rdma_credits_see(sx, msg);
 	svc_xprt_received(xprt);
-	svc_rdma_reap_sends(sx);
+	/* Handle the completions of earlier Sends. But if somebody awaits a certain completion,
+	 * leave all completions to cq_work (verbs/send_cq.c): the handler of a Reply with RDMA
+	 * Writes unmaps and frees pages, which would delay this thread. cq_work may run on another
+	 * processor. Until the client is known, cq_work handles each completion at once, and
+	 * rpcrdma_send_cq_poll() does nothing.
+	 */
+	if (likely(svc_rdma_is_known(sx)))
+		rpcrdma_send_cq_relax(&sx->sx_conn);
+	if (!rpcrdma_send_cq_has_awaited(&sx->sx_conn.cn_send_cq))
+		rpcrdma_send_cq_poll(&sx->sx_conn);
 	if (unlikely(READ_ONCE(sx->sx_backward.bw_short)))
 		svc_rdma_bc_grow(sx);
 	if (call)
