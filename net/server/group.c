@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Groups, that is, RPC messages in one or several Sends (the round-trip extension of version 2,
- * rtx.h). This file divides a Reply among several Sends, and decides what the server announces of
- * the extension. server/sendto.c decides which Replies are groups. A Call that came as a group is
- * handled like any other Call once it is complete, see verbs/gather.c and server/recvfrom.c.
+ * rtx.h). This file divides a Reply among several Sends. server/sendto.c decides which Replies are
+ * groups, and server/negotiate.c what the server announces of the extension. A Call that came as a
+ * group is handled like any other Call once it is complete, see verbs/gather.c and
+ * server/recvfrom.c.
  *
  * Each Send of a Reply (a transmission) has its own Send context. The first context keeps the
  * others in sd_more until all are posted in one chain (invariant I37). If memory was short when
@@ -17,53 +18,9 @@
 #include <linux/export.h>
 #include <linux/sunrpc/xdr.h>
 #include <rpcrdma/group.h>
-#include <rpcrdma/param.h>
 #include <rpcrdma/rtx.h>
 
 #include "svc_rdma.h"
-
-/* Number of bytes that the Call of an NFS WRITE may have besides its data */
-#define SVC_RDMA_GROUP_EXTRA	4096u
-#define SVC_RDMA_GROUP_MSG_MAX	(1048576u + SVC_RDMA_GROUP_EXTRA)
-#define SVC_RDMA_GROUP_MSG_MIN	1024u
-
-static unsigned int svc_rdma_rtx_call_max = 64;
-rpcrdma_param_range(rtx_call_max, svc_rdma_rtx_call_max, 0,
-		    RPCRDMA2_RTX_MAX_COUNT);
-MODULE_PARM_DESC(rtx_call_max,
-		 "Server: most Sends that a Call of version 2 may come in, 0: one");
-
-static unsigned int svc_rdma_rtx_reply_max = 16;
-rpcrdma_param_range(rtx_reply_max, svc_rdma_rtx_reply_max, 0,
-		    RPCRDMA2_RTX_MAX_COUNT);
-MODULE_PARM_DESC(rtx_reply_max,
-		 "Server: most Sends of a Reply in version 2, 0: one");
-
-/**
- * svc_rdma_group_announce - choose what to announce of the round-trip extension
- * @sx: connection that is about to announce its properties
- * @rtx: the property RTX. IN: the members that describe Receives. OUT: xp_call_max,
- *	xp_reply_max and xp_msg_max; or all members are zero if this server does not offer the
- *	extension
- *
- * Context: any.
- *
- * See RTX-31, RTX-103 of rtx.rst.
- */
-void svc_rdma_group_announce(const struct svc_rdma_xprt *sx,
-			     struct rpcrdma2_rtx *rtx)
-{
-	u32 calls = READ_ONCE(svc_rdma_rtx_call_max);
-
-	if (!calls || sx->sx_max_mesg < SVC_RDMA_GROUP_MSG_MIN) {
-		memset(rtx, 0, sizeof(*rtx));
-		return;
-	}
-	rtx->xp_call_max = calls;
-	rtx->xp_reply_max = min(READ_ONCE(svc_rdma_rtx_reply_max),
-				sx->sx_conn.cn_sq.sq_size / 2);
-	rtx->xp_msg_max = min(sx->sx_max_mesg, SVC_RDMA_GROUP_MSG_MAX);
-}
 
 /**
  * svc_rdma_group_take - get the Sends of a group

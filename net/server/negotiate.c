@@ -25,6 +25,7 @@
 #include <rpcrdma/counters.h>
 #include <rpcrdma/fail.h>
 #include <rpcrdma/param.h>
+#include <rpcrdma/rtx.h>
 
 #include "svc_rdma.h"
 #include "trace.h"
@@ -34,6 +35,23 @@ rpcrdma_param_range(server_version, svc_rdma_server_version, RPCRDMA_VERS_1,
 		    RPCRDMA_VERS_2);
 MODULE_PARM_DESC(server_version,
 		 "Server: highest version of RPC over RDMA, 1 or 2");
+
+/* Largest Call that may come as a group (rtx.h): the data of an NFS WRITE, and what the Call may
+ * have besides
+ */
+#define SVC_RDMA_GROUP_MSG_MAX	(1048576u + 4096u)
+
+static unsigned int svc_rdma_rtx_call_max = 64;
+rpcrdma_param_range(rtx_call_max, svc_rdma_rtx_call_max, 0,
+		    RPCRDMA2_RTX_MAX_COUNT);
+MODULE_PARM_DESC(rtx_call_max,
+		 "Server: most Sends that a Call of version 2 may come in, 0: one");
+
+static unsigned int svc_rdma_rtx_reply_max = 16;
+rpcrdma_param_range(rtx_reply_max, svc_rdma_rtx_reply_max, 0,
+		    RPCRDMA2_RTX_MAX_COUNT);
+MODULE_PARM_DESC(rtx_reply_max,
+		 "Server: most Sends of a Reply in version 2, 0: one");
 
 static unsigned int svc_rdma_v2_max_req_size = SVC_RDMA_V2_REQ_SIZE;
 rpcrdma_param_range(v2_max_req_size, svc_rdma_v2_max_req_size,
@@ -320,6 +338,7 @@ static bool svc_rdma_negotiate_hear(struct svc_rdma_xprt *sx,
 				    const struct rpcrdma2_props *props)
 {
 	struct svc_rdma_negotiate *ng = &sx->sx_negotiate;
+	struct rpcrdma2_rtx *ours = &ng->ng_rtx;
 	bool first;
 
 	mutex_lock(&sx->sx_grow);
@@ -327,14 +346,22 @@ static bool svc_rdma_negotiate_hear(struct svc_rdma_xprt *sx,
 	if (first) {
 		ng->ng_props_heard = true;
 		svc_rdma_negotiate_limits(sx, props);
-		svc_rdma_group_announce(sx, &ng->ng_rtx);
-		/* If Calls may come as groups (rtx.h), accept them from now on, because they may
-		 * arrive before the Send with the announcement has completed. Callbacks are not
-		 * sent as groups, so each offers only one Receive for its Reply (RTX-76): the last
-		 * argument is 1.
+		/* Decide what to announce of the round-trip extension (RTX-31, RTX-103). If Calls
+		 * may come as groups (rtx.h), accept them from now on, because they may arrive
+		 * before the Send with the announcement has completed. Callbacks are not sent as
+		 * groups, so each offers only one Receive for its Reply (RTX-76): the last argument
+		 * is 1.
 		 */
-		if (ng->ng_rtx.xp_call_max)
-			rpcrdma_gather_start(&sx->sx_conn, &ng->ng_rtx, 1);
+		ours->xp_call_max = READ_ONCE(svc_rdma_rtx_call_max);
+		if (ours->xp_call_max) {
+			ours->xp_reply_max = min(READ_ONCE(svc_rdma_rtx_reply_max),
+						 sx->sx_conn.cn_sq.sq_size / 2);
+			ours->xp_msg_max = min(sx->sx_max_mesg,
+					       SVC_RDMA_GROUP_MSG_MAX);
+			rpcrdma_gather_start(&sx->sx_conn, ours, 1);
+		} else {
+			memset(ours, 0, sizeof(*ours));
+		}
 		svc_rdma_negotiate_tell(sx, RPCRDMA_VERS_2);
 	}
 	mutex_unlock(&sx->sx_grow);

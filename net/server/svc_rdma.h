@@ -665,9 +665,8 @@ DEFINE_CLASS(svc_rdma_inside, struct svc_rdma_xprt *, svc_rdma_leave(_T),
 	     svc_rdma_enter(sx), struct svc_rdma_xprt *sx)
 
 /* The functions of net/server, file by file. A file directly calls only functions of files that
- * are listed before it, with one exception: server/negotiate.c calls svc_rdma_group_announce(). All
- * other calls to later files go through function pointers: completion handlers, wt_ready(), and the
- * tables of functions in server/accept.c and server/transport.c.
+ * are listed before it. All calls to later files go through function pointers: completion handlers,
+ * wt_ready(), and the tables of functions in server/accept.c and server/transport.c.
  */
 
 /* server/budget.c */
@@ -828,8 +827,6 @@ void svc_rdma_pages_write(const struct svc_rdma_call *call, u32 pos,
 			  const void *from, u32 len);
 
 /* server/group.c */
-void svc_rdma_group_announce(const struct svc_rdma_xprt *sx,
-			     struct rpcrdma2_rtx *rtx);
 int svc_rdma_group_take(struct svc_rdma_send *send, u32 count);
 void svc_rdma_group_layout(const struct svc_rdma_send *send,
 			   const struct rpcrdma_lists *lists, u32 body_len,
