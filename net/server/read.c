@@ -185,8 +185,10 @@ static int svc_rdma_read_build(struct svc_rdma_call *call)
 /* Post RDMA Reads that have got their slots. If posting fails, the connection is lost, and the
  * Call stays in po_reading.
  */
-static void svc_rdma_read_post(struct svc_rdma_call *call)
+static void svc_rdma_read_post(struct rpcrdma_sq_waiter *waiter)
 {
+	struct svc_rdma_call *call = container_of(waiter, struct svc_rdma_call,
+						  sc_wait);
 	struct svc_rdma_xprt *sx = call->sc_sx;
 	struct ib_send_wr *first, *wr;
 	int rc;
@@ -206,11 +208,6 @@ static void svc_rdma_read_post(struct svc_rdma_call *call)
 	rc = rpcrdma_conn_post_awaited(&sx->sx_conn, first);
 	if (rc)
 		trace_svc_rdma_read_post_err(sx, rc);
-}
-
-static void svc_rdma_read_ready(struct rpcrdma_sq_waiter *waiter)
-{
-	svc_rdma_read_post(container_of(waiter, struct svc_rdma_call, sc_wait));
 }
 
 /**
@@ -245,14 +242,14 @@ int svc_rdma_read_start(struct svc_rdma_call *call)
 		return -EMSGSIZE;
 
 	call->sc_cqe.done = svc_rdma_read_wc_done;
-	call->sc_wait.wt_ready = svc_rdma_read_ready;
+	call->sc_wait.wt_ready = svc_rdma_read_post;
 	call->sc_wait.wt_slots = slots;
 	call->sc_wait.wt_leave = 0;
 	spin_lock(&sx->sx_lock);
 	list_add_tail(&call->sc_list, &sx->sx_posted.po_reading);
 	spin_unlock(&sx->sx_lock);
 	if (likely(rpcrdma_sq_try(sq, slots, 0)))
-		svc_rdma_read_post(call);
+		svc_rdma_read_post(&call->sc_wait);
 	else
 		svc_rdma_slots_wait(sx, &call->sc_wait);
 	return 0;

@@ -54,7 +54,6 @@
 
 static void svc_rdma_send_wc_done(struct ib_cq *cq, struct ib_wc *wc);
 static void svc_rdma_send_wc_written(struct ib_cq *cq, struct ib_wc *wc);
-static void svc_rdma_send_ready(struct rpcrdma_sq_waiter *waiter);
 
 /* Give a context its buffer, or replace the buffer by a larger one. The buffer should be as large
  * as the largest Send that the client accepts. But it is allocated in one piece, so memory may be
@@ -119,7 +118,6 @@ static struct svc_rdma_send *svc_rdma_send_create(struct svc_rdma_xprt *sx,
 
 	send->ss_write_cqe.done = svc_rdma_send_wc_written;
 	send->ss_send.sd_wr.send_flags = IB_SEND_SIGNALED;
-	send->ss_send.sd_wait.wt_ready = svc_rdma_send_ready;
 	svc_rdma_chain_init(&send->ss_writes);
 	spin_lock(&sx->sx_lock);
 	list_add_tail(&send->ss_list, &sx->sx_posted.po_sending);
@@ -234,10 +232,11 @@ void svc_rdma_send_reset(struct svc_rdma_send *send)
 	WRITE_ONCE(send->ss_send.sd_slots, 0);
 }
 
-/* Makes a context idle and returns true. If there are enough idle contexts, this function returns
- * false, and the caller has to free the context.
+/* Makes a context idle. If there are enough idle contexts, it goes to @surplus instead, and the
+ * caller frees it when it has released sx_lock.
  */
-static bool svc_rdma_send_put_locked(struct svc_rdma_send *send)
+static void svc_rdma_send_put_locked(struct svc_rdma_send *send,
+				     struct list_head *surplus)
 {
 	struct svc_rdma_xprt *sx = svc_rdma_send_sx(send);
 	struct svc_rdma_send_pool *pool = &sx->sx_sends;
@@ -246,16 +245,15 @@ static bool svc_rdma_send_put_locked(struct svc_rdma_send *send)
 	if (pool->sp_nidle >= svc_rdma_credits_told(sx) &&
 	    (pool->sp_nidle >= SVC_RDMA_IDLE_SENDS ||
 	     pool->sp_nidle * send->ss_send.sd_buf.bf_size >=
-	     SVC_RDMA_IDLE_BYTES))
-		return false;
+	     SVC_RDMA_IDLE_BYTES)) {
+		list_move(&send->ss_list, surplus);
+		return;
+	}
 	list_move(&send->ss_list, &pool->sp_idle);
 	pool->sp_nidle++;
-	return true;
 }
 
-/* Moves the contexts in sp_done to the idle pool. Contexts for which the pool has no room go to
- * @surplus, and the caller frees them when it has released sx_lock.
- */
+/* Moves the contexts in sp_done to the idle pool, or to @surplus. */
 static void svc_rdma_send_collect_locked(struct svc_rdma_xprt *sx,
 					 struct list_head *surplus)
 {
@@ -268,8 +266,7 @@ static void svc_rdma_send_collect_locked(struct svc_rdma_xprt *sx,
 	WRITE_ONCE(sx->sx_sends.sp_ndone, 0);
 	llist_for_each_entry_safe(send, next, llist_del_all(done), ss_done) {
 		WRITE_ONCE(sx->sx_stats.vs_sent, sx->sx_stats.vs_sent + 1);
-		if (!svc_rdma_send_put_locked(send))
-			list_move(&send->ss_list, surplus);
+		svc_rdma_send_put_locked(send, surplus);
 	}
 }
 
@@ -323,16 +320,13 @@ struct svc_rdma_send *svc_rdma_send_get(struct svc_rdma_xprt *sx, gfp_t gfp)
 void svc_rdma_send_put(struct svc_rdma_send *send)
 {
 	struct svc_rdma_xprt *sx = svc_rdma_send_sx(send);
-	bool kept;
+	LIST_HEAD(surplus);
 
 	svc_rdma_send_reset(send);
 	spin_lock(&sx->sx_lock);
-	kept = svc_rdma_send_put_locked(send);
-	if (!kept)
-		list_del(&send->ss_list);
+	svc_rdma_send_put_locked(send, &surplus);
 	spin_unlock(&sx->sx_lock);
-	if (!kept)
-		svc_rdma_send_free(send);
+	svc_rdma_send_free_list(&surplus);
 }
 
 /**
@@ -444,28 +438,6 @@ static void svc_rdma_progress_sent(struct svc_rdma_xprt *sx,
 	spin_unlock(&sx->sx_lock);
 }
 
-/* Sets @first to the time at which the oldest Send that has not completed was posted. Sends that
- * wait for slots do not count. Returns false, and does not change @first, if there is no such Send.
- */
-static bool svc_rdma_send_first(struct svc_rdma_xprt *sx, unsigned long *first)
-{
-	const struct svc_rdma_send *send;
-	unsigned long posted;
-	bool found = false;
-
-	lockdep_assert_held(&sx->sx_lock);
-	list_for_each_entry(send, &sx->sx_posted.po_sending, ss_list) {
-		/* Pairs with svc_rdma_send_set_slots() */
-		if (!smp_load_acquire(&send->ss_send.sd_slots))
-			continue;
-		posted = READ_ONCE(send->ss_posted);
-		if (!found || time_before(posted, *first))
-			*first = posted;
-		found = true;
-	}
-	return found;
-}
-
 /**
  * svc_rdma_conn_waiting - ops->waiting: since when has posted work made no progress?
  * @conn: connection
@@ -487,13 +459,21 @@ bool svc_rdma_conn_waiting(struct rpcrdma_conn *conn, unsigned long *posted,
 						sx_conn);
 	struct svc_rdma_posted *po = &sx->sx_posted;
 	const struct svc_rdma_call *call;
+	const struct svc_rdma_send *send;
 	unsigned long first = jiffies;
 	unsigned long oldest = first;
 	unsigned long moved;
-	bool waiting;
+	bool waiting = false;
 
 	spin_lock(&sx->sx_lock);
-	waiting = svc_rdma_send_first(sx, &first);
+	list_for_each_entry(send, &po->po_sending, ss_list) {
+		/* Pairs with svc_rdma_send_set_slots() */
+		if (!smp_load_acquire(&send->ss_send.sd_slots))
+			continue;
+		if (!waiting || time_before(READ_ONCE(send->ss_posted), first))
+			first = READ_ONCE(send->ss_posted);
+		waiting = true;
+	}
 	if (waiting)
 		oldest = rpcrdma_keepalive_later(first, READ_ONCE(po->po_sent));
 	call = svc_rdma_read_first(sx);
@@ -726,6 +706,7 @@ int svc_rdma_send_submit(struct svc_rdma_send *send, struct svc_rdma_call *call,
 		svc_rdma_send_post(send);
 		return 0;
 	}
+	send->ss_send.sd_wait.wt_ready = svc_rdma_send_ready;
 	svc_rdma_slots_wait(sx, &send->ss_send.sd_wait);
 	return 0;
 }

@@ -589,7 +589,7 @@ svc_rdma_send_sx(const struct svc_rdma_send *send)
 static inline void svc_rdma_send_set_slots(struct svc_rdma_send *send, u32 slots)
 {
 	WRITE_ONCE(send->ss_posted, jiffies);
-	/* Pairs with svc_rdma_send_first() */
+	/* Pairs with svc_rdma_conn_waiting() */
 	smp_store_release(&send->ss_send.sd_slots, slots);
 }
 
