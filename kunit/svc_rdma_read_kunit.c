@@ -256,7 +256,7 @@ static void svc_rdma_read_places(struct kunit *test)
 
 	svc_rdma_read_soil(test);
 	svc_rdma_read_receive(fx, shape);
-	KUNIT_ASSERT_EQ(test, svc_rdma_read_placed(call, &arg), 0);
+	KUNIT_ASSERT_EQ(test, svc_rdma_read_received(call, &arg), 0);
 	KUNIT_EXPECT_EQ(test, arg.head[0].iov_len + arg.page_len +
 			      arg.tail[0].iov_len, call->sc_stream_len);
 	KUNIT_EXPECT_LE(test, arg.head[0].iov_len, PAGE_SIZE);

@@ -32,11 +32,12 @@
  * which begins at the start of the first page.
  *
  * Data that a client has sent behind the payload stream (items of a group, see rtx.h) needs no
- * RDMA Read. If a Call has items and nothing that must be read by RDMA, svc_rdma_read_placed()
+ * RDMA Read. If a Call has items and nothing that must be read by RDMA, svc_rdma_read_received()
  * builds it, in one of the same two layouts.
  */
 #include <kunit/visibility.h>
 #include <linux/export.h>
+#include <linux/math64.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/sunrpc/msg_prot.h>
@@ -80,15 +81,6 @@ static void svc_rdma_read_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 	svc_rdma_slots_release(sx, call->sc_slots);
 	call->sc_slots = 0;
 	svc_rdma_call_complete(call);
-}
-
-static bool svc_rdma_read_keeps_head(const struct svc_rdma_call *call)
-{
-	return call->sc_hdr.hd_proc == RPCRDMA1_MSG && !call->sc_item.im_length &&
-	       rpcrdma_msg_is_flat(call->sc_msg) &&
-	       rpcrdma_lists_keep_head(&call->sc_hdr.hd_lists,
-				       rpcrdma_msg_body(call->sc_msg),
-				       call->sc_body_len, PAGE_SIZE);
 }
 
 static int svc_rdma_read_part(struct svc_rdma_call *call,
@@ -140,6 +132,18 @@ static int svc_rdma_read_stream(struct svc_rdma_call *call)
 	return 0;
 }
 
+/* Upper bound on the number of rdma_rw contexts that reading a chunk takes. Each segment begins a
+ * context. If the local memory of a segment begins and ends inside a page, it touches up to two
+ * pages more than its length would fill. There are 64 bits because the peer chooses the lengths.
+ */
+static u64 svc_rdma_chunk_bound(const struct svc_rdma_call *call,
+				const struct rpcrdma_chunk *chunk)
+{
+	u64 pages = (chunk->ck_length >> PAGE_SHIFT) + 2ull * chunk->ck_nsegs;
+
+	return chunk->ck_nsegs + div_u64(pages, call->sc_sx->sx_rw.rl_pages);
+}
+
 /* Upper bound on the number of rdma_rw contexts for a Call. If the body is in a Position Zero
  * chunk, each Read chunk cuts the body at its position. A cut adds one context, because the part
  * behind the cut begins a new context. A cut also adds up to two pages that are filled only in
@@ -148,12 +152,11 @@ static int svc_rdma_read_stream(struct svc_rdma_call *call)
 static u64 svc_rdma_read_bound(const struct svc_rdma_call *call)
 {
 	const struct rpcrdma_lists *lists = &call->sc_hdr.hd_lists;
-	u64 bound = svc_rdma_chain_bound(call->sc_sx, &lists->ls_call);
+	u64 bound = svc_rdma_chunk_bound(call, &lists->ls_call);
 	u32 i;
 
 	for (i = 0; i < lists->ls_nreads; i++)
-		bound += svc_rdma_chain_bound(call->sc_sx,
-					      &lists->ls_read[i]) + 2;
+		bound += svc_rdma_chunk_bound(call, &lists->ls_read[i]) + 2;
 	return bound;
 }
 
@@ -165,7 +168,12 @@ static int svc_rdma_read_build(struct svc_rdma_call *call)
 	const struct rpcrdma_chunk *chunk = &call->sc_hdr.hd_lists.ls_read[0];
 	int rc;
 
-	call->sc_linear = !svc_rdma_read_keeps_head(call);
+	call->sc_linear = call->sc_hdr.hd_proc != RPCRDMA1_MSG ||
+			  call->sc_item.im_length ||
+			  !rpcrdma_msg_is_flat(call->sc_msg) ||
+			  !rpcrdma_lists_keep_head(&call->sc_hdr.hd_lists,
+						   rpcrdma_msg_body(call->sc_msg),
+						   call->sc_body_len, PAGE_SIZE);
 	rc = svc_rdma_mrs_reserve(call->sc_sx, svc_rdma_read_bound(call),
 				  &call->sc_reads.sh_mrs, &call->sc_mrs);
 	if (rc)
@@ -329,61 +337,44 @@ static void svc_rdma_assemble_stream(struct svc_rdma_call *call,
 }
 
 /**
- * svc_rdma_read_inline - copy a Call to pages
- * @call: decoded Call that needs no RDMA Read: all of its bytes are in its message
+ * svc_rdma_read_received - build a Call that needs no RDMA Read
+ * @call: decoded Call, of which all bytes are in its message
  * @arg: xdr_buf that is to describe the Call
  *
- * Upper layers rely on a head that is contiguous and not larger than a page. So a Call is copied
- * if its body cannot be such a head, or if its item cannot be used where it was received.
- *
- * Context: process; sleeps.
- * Return: 0 or %-ENOMEM.
- */
-int svc_rdma_read_inline(struct svc_rdma_call *call, struct xdr_buf *arg)
-{
-	int rc;
-
-	rc = svc_rdma_pages_alloc(call, call->sc_stream_len);
-	if (rc)
-		return rc;
-	svc_rdma_assemble_stream(call, arg);
-	return 0;
-}
-
-/**
- * svc_rdma_read_placed - build a Call that has an item (rtx.h) and needs no RDMA Read
- * @call: decoded Call
- * @arg: xdr_buf that is to describe the Call
- *
- * If a Call has no Read chunk, item and body are used where they were received. This requires that
- * the body is contiguous, and that the item begins where the head of a Call may end
- * (rpcrdma_head_ends_well()). Every other Call is rebuilt as one stream.
+ * If a Call has an item (rtx.h) and no Read chunk, item and body are used where they were received.
+ * This requires that the body is contiguous, and that the item begins where the head of a Call may
+ * end (rpcrdma_head_ends_well()). Every other Call is rebuilt as one stream in pages of its own:
+ * upper layers rely on a head that is contiguous and not larger than a page.
  *
  * Context: process; sleeps.
  * Return: 0 or %-ENOMEM.
  *
  * See rtx.rst 7.2.
  */
-int svc_rdma_read_placed(struct svc_rdma_call *call, struct xdr_buf *arg)
+int svc_rdma_read_received(struct svc_rdma_call *call, struct xdr_buf *arg)
 {
 	const struct rpcrdma2_item *item = &call->sc_item;
 	int rc;
 
-	if (call->sc_hdr.hd_lists.ls_nreads ||
-	    !rpcrdma_msg_is_flat(call->sc_msg) ||
-	    !rpcrdma_head_ends_well(item->im_position,
-				    rpcrdma_msg_body(call->sc_msg),
-				    call->sc_body_len, PAGE_SIZE))
-		return svc_rdma_read_inline(call, arg);
-	rc = svc_rdma_pages_lend(call);
-	if (rc)
-		return rc;
-	rpcrdma_count(server_calls_placed);
-	svc_rdma_assemble_around(call, item->im_position,
-				 xdr_align_size(item->im_length), arg);
-	return 0;
+	if (item->im_length && !call->sc_hdr.hd_lists.ls_nreads &&
+	    rpcrdma_msg_is_flat(call->sc_msg) &&
+	    rpcrdma_head_ends_well(item->im_position,
+				   rpcrdma_msg_body(call->sc_msg),
+				   call->sc_body_len, PAGE_SIZE)) {
+		rc = svc_rdma_pages_lend(call);
+		if (rc)
+			return rc;
+		rpcrdma_count(server_calls_placed);
+		svc_rdma_assemble_around(call, item->im_position,
+					 xdr_align_size(item->im_length), arg);
+		return 0;
+	}
+	rc = svc_rdma_pages_alloc(call, call->sc_stream_len);
+	if (!rc)
+		svc_rdma_assemble_stream(call, arg);
+	return rc;
 }
-EXPORT_SYMBOL_IF_KUNIT(svc_rdma_read_placed);
+EXPORT_SYMBOL_IF_KUNIT(svc_rdma_read_received);
 
 /**
  * svc_rdma_read_assemble - assemble a Call after its RDMA Reads

@@ -258,17 +258,20 @@ static void svc_rdma_pull(struct svc_rdma_call *call)
 	svc_rdma_call_free(call);
 }
 
-static int svc_rdma_build_inline(struct svc_rdma_call *call,
-				 struct xdr_buf *arg)
+/* Build a Call that needs no RDMA Read. */
+static int svc_rdma_build(struct svc_rdma_call *call, struct xdr_buf *arg)
 {
-	rpcrdma_count(server_calls_inline);
-	if (unlikely(call->sc_body_len > PAGE_SIZE ||
-		     !rpcrdma_msg_is_flat(call->sc_msg)))
-		return svc_rdma_read_inline(call, arg);
-	arg->head[0].iov_base = rpcrdma_msg_body(call->sc_msg);
-	arg->head[0].iov_len = call->sc_body_len;
-	arg->page_len = 0;
-	return 0;
+	if (likely(!call->sc_item.im_length)) {
+		rpcrdma_count(server_calls_inline);
+		if (likely(call->sc_body_len <= PAGE_SIZE &&
+			   rpcrdma_msg_is_flat(call->sc_msg))) {
+			arg->head[0].iov_base = rpcrdma_msg_body(call->sc_msg);
+			arg->head[0].iov_len = call->sc_body_len;
+			arg->page_len = 0;
+			return 0;
+		}
+	}
+	return svc_rdma_read_received(call, arg);
 }
 
 /* Returns the Call if the message is one that can be executed at once. Otherwise returns NULL: the
@@ -314,10 +317,7 @@ static struct svc_rdma_call *svc_rdma_take_message(struct svc_rdma_xprt *sx,
 			svc_rdma_pull(call);
 		return NULL;
 	}
-	if (unlikely(call->sc_item.im_length))
-		rc = svc_rdma_read_placed(call, arg);
-	else
-		rc = svc_rdma_build_inline(call, arg);
+	rc = svc_rdma_build(call, arg);
 	if (likely(!rc))
 		return call;
 	rpcrdma_conn_fail(&sx->sx_conn, rc);

@@ -24,7 +24,6 @@
 #include <linux/bvec.h>
 #include <linux/dma-mapping.h>
 #include <linux/export.h>
-#include <linux/math64.h>
 #include <linux/mm.h>
 #include <linux/scatterlist.h>
 #include <linux/slab.h>
@@ -231,25 +230,6 @@ void svc_rdma_chain_init(struct svc_rdma_chain *chain)
 	chain->sh_mrs = 0;
 }
 EXPORT_SYMBOL_IF_KUNIT(svc_rdma_chain_init);
-
-/**
- * svc_rdma_chain_bound - maximum number of contexts that reading a chunk takes
- * @sx: connection
- * @chunk: chunk
- *
- * Context: any.
- * Return: number of contexts; 64 bits because the peer chooses the lengths.
- */
-u64 svc_rdma_chain_bound(const struct svc_rdma_xprt *sx,
-			 const struct rpcrdma_chunk *chunk)
-{
-	/* Each segment begins a context. If the local memory of a segment begins and ends
-	 * inside a page, it touches up to two pages more than its length would fill.
-	 */
-	u64 pages = (chunk->ck_length >> PAGE_SHIFT) + 2ull * chunk->ck_nsegs;
-
-	return chunk->ck_nsegs + div_u64(pages, sx->sx_rw.rl_pages);
-}
 
 /**
  * svc_rdma_chain_trim - give back the memory regions that a chain does not need

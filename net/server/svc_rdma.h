@@ -705,8 +705,6 @@ int svc_rdma_rw_check(struct svc_rdma_xprt *sx);
 int svc_rdma_mrs_reserve(struct svc_rdma_xprt *sx, u64 contexts, u32 *reserved,
 			 u32 *short_of);
 void svc_rdma_chain_init(struct svc_rdma_chain *chain);
-u64 svc_rdma_chain_bound(const struct svc_rdma_xprt *sx,
-			 const struct rpcrdma_chunk *chunk);
 void svc_rdma_chain_trim(struct svc_rdma_xprt *sx,
 			 struct svc_rdma_chain *chain);
 int svc_rdma_chain_add(struct svc_rdma_xprt *sx, struct svc_rdma_chain *chain,
@@ -849,8 +847,7 @@ void svc_rdma_release_ctxt(struct svc_xprt *xprt, void *ctxt);
 /* server/read.c */
 int svc_rdma_read_start(struct svc_rdma_call *call);
 bool svc_rdma_read_assemble(struct svc_rdma_call *call, struct xdr_buf *arg);
-int svc_rdma_read_inline(struct svc_rdma_call *call, struct xdr_buf *arg);
-int svc_rdma_read_placed(struct svc_rdma_call *call, struct xdr_buf *arg);
+int svc_rdma_read_received(struct svc_rdma_call *call, struct xdr_buf *arg);
 
 /* server/sendto.c */
 int svc_rdma_result_payload(struct svc_rqst *rqstp, unsigned int offset,
