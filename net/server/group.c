@@ -73,57 +73,43 @@ void svc_rdma_group_layout(const struct svc_rdma_send *send,
 EXPORT_SYMBOL_IF_KUNIT(svc_rdma_group_layout);
 
 /**
- * svc_rdma_body_copy - copy the next bytes of the inline body of a Reply
+ * svc_rdma_body_copy - copy the next bytes of the inline body of a Reply behind a header
  * @body: position in the body. Before the first call, by_pos, by_offset and by_left are 0
- * @to: buffer
- * @len: number of bytes
+ * @buf: buffer that begins with the header
+ * @hdr: length of the header; or a negative errno, if it could not be encoded
+ * @len: number of bytes to copy
  *
  * Context: any.
- * Return: 0; %-EIO if fewer than @len bytes are left.
+ * Return: number of bytes in the buffer; @hdr if it is negative; %-EMSGSIZE if the buffer is too
+ *	small; %-EIO if fewer than @len bytes are left.
  */
-int svc_rdma_body_copy(struct svc_rdma_body *body, void *to, u32 len)
+int svc_rdma_body_copy(struct svc_rdma_body *body,
+		       const struct rpcrdma_buf *buf, int hdr, u32 len)
 {
-	u32 part;
+	u32 part, left;
+	void *to;
 
-	while (len) {
+	if (hdr < 0)
+		return hdr;
+	if (len > buf->bf_size - hdr)
+		return -EMSGSIZE;
+	to = buf->bf_data + hdr;
+	for (left = len; left; left -= part) {
 		if (!body->by_left &&
 		    !rpcrdma_payload_gap_next(body->by_payloads,
 					      body->by_npayloads,
 					      body->by_xdr->len, &body->by_pos,
 					      &body->by_offset, &body->by_left))
 			return -EIO;
-		part = min(len, body->by_left);
+		part = min(left, body->by_left);
 		if (read_bytes_from_xdr_buf(body->by_xdr, body->by_offset, to,
 					    part))
 			return -EIO;
 		body->by_offset += part;
 		body->by_left -= part;
 		to += part;
-		len -= part;
 	}
-	return 0;
-}
-
-/* Returns the number of bytes to send, or a negative errno. */
-static int svc_rdma_group_fill(struct rpcrdma_send *send,
-			       const struct rpcrdma2_transmission *tx,
-			       const struct rpcrdma_reply_out *out,
-			       struct svc_rdma_body *body)
-{
-	const struct rpcrdma_buf *buf = &send->sd_buf;
-	int rc, len;
-
-	if (tx->tx_number)
-		len = rpcrdma2_encode_rtx_next(buf->bf_data, buf->bf_size, tx);
-	else
-		len = rpcrdma2_encode_rtx_reply(buf->bf_data, buf->bf_size, tx,
-						NULL, out);
-	if (len < 0)
-		return len;
-	if (tx->tx_here > buf->bf_size - len)
-		return -EMSGSIZE;
-	rc = svc_rdma_body_copy(body, buf->bf_data + len, tx->tx_here);
-	return rc ?: len + tx->tx_here;
+	return hdr + len;
 }
 
 /**
@@ -144,6 +130,7 @@ int svc_rdma_group_encode(struct svc_rdma_send *send,
 			  struct svc_rdma_body *body)
 {
 	struct rpcrdma_send *first = &send->ss_send, *next = first;
+	const struct rpcrdma_buf *buf;
 	struct rpcrdma_outgoing og;
 	int len, first_len = 0;
 
@@ -155,7 +142,15 @@ int svc_rdma_group_encode(struct svc_rdma_send *send,
 		og.og_tx.tx_response = true;
 		og.og_tx.tx_count = 1 + first->sd_nmore;
 		og.og_tx.tx_stream = layout->ly_stream;
-		len = svc_rdma_group_fill(next, &og.og_tx, out, body);
+		buf = &next->sd_buf;
+		if (og.og_tx.tx_number)
+			len = rpcrdma2_encode_rtx_next(buf->bf_data,
+						       buf->bf_size, &og.og_tx);
+		else
+			len = rpcrdma2_encode_rtx_reply(buf->bf_data,
+							buf->bf_size, &og.og_tx,
+							NULL, out);
+		len = svc_rdma_body_copy(body, buf, len, og.og_tx.tx_here);
 		if (len < 0)
 			return len;
 		if (next == first)

@@ -199,13 +199,10 @@ static int svc_rdma_reply_encode(struct svc_rdma_send *send,
 					     &body);
 	len = rpcrdma_encode_reply(call->sc_vers, send->ss_send.sd_buf.bf_data,
 				   send->ss_send.sd_buf.bf_size, &out);
-	if (len < 0 || is_long)
+	if (is_long)
 		return len;
-	if (answer->an_body > send->ss_send.sd_buf.bf_size - len)
-		return -EMSGSIZE;
-	rc = svc_rdma_body_copy(&body, send->ss_send.sd_buf.bf_data + len,
-				answer->an_body);
-	return rc ? rc : len + answer->an_body;
+	return svc_rdma_body_copy(&body, &send->ss_send.sd_buf, len,
+				  answer->an_body);
 }
 
 /* Choose the form of the Reply to a Call that came as a group (RTX-66, RTX-67). If the Reply is a

@@ -829,7 +829,8 @@ int svc_rdma_group_take(struct svc_rdma_send *send, u32 count);
 void svc_rdma_group_layout(const struct svc_rdma_send *send,
 			   const struct rpcrdma_lists *lists, u32 body_len,
 			   struct rpcrdma_layout *layout);
-int svc_rdma_body_copy(struct svc_rdma_body *body, void *to, u32 len);
+int svc_rdma_body_copy(struct svc_rdma_body *body,
+		       const struct rpcrdma_buf *buf, int hdr, u32 len);
 int svc_rdma_group_encode(struct svc_rdma_send *send,
 			  struct rpcrdma_layout *layout,
 			  const struct rpcrdma_reply_out *out,
