@@ -151,7 +151,7 @@ static bool svc_rdma_budget_step(struct svc_rdma_budget_fixture *fx, u32 i,
 			return state[j];
 		}
 		if (end && state[j] == 1) {
-			svc_rdma_budget_give(call);
+			svc_rdma_budget_count(call, 0);
 			state[j] = 2;
 			return true;
 		}

@@ -311,7 +311,7 @@ void svc_rdma_budget_sends(struct svc_rdma_xprt *sx, long bytes)
  *
  * Context: process or completion workqueue.
  * Return: false if the Call has to wait until the connection has freed another Call. Otherwise, if
- *	@take is true, the pages are counted until svc_rdma_budget_give() is called.
+ *	@take is true, the pages are counted until svc_rdma_budget_count() is called.
  */
 bool svc_rdma_budget_pull(struct svc_rdma_call *call, bool take)
 {
@@ -330,38 +330,23 @@ bool svc_rdma_budget_pull(struct svc_rdma_call *call, bool take)
 EXPORT_SYMBOL_IF_KUNIT(svc_rdma_budget_pull);
 
 /**
- * svc_rdma_budget_copy - take memory for the pages that a Call is copied to
- * @call: Call whose pages are not counted
- * @bytes: number of bytes in the pages
- *
- * Context: process.
- */
-void svc_rdma_budget_copy(struct svc_rdma_call *call, u32 bytes)
-{
-	struct svc_rdma_account *account = &call->sc_sx->sx_account;
-
-	svc_rdma_account_open(account);
-	account->ac_pages += bytes;
-	svc_rdma_account_close(account);
-	call->sc_counted = bytes;
-}
-
-/**
- * svc_rdma_budget_give - give back the memory for the pages of a Call
- * @call: Call whose pages are counted, and that does not use them any more
+ * svc_rdma_budget_count - count the pages of a Call
+ * @call: Call that is about to be copied to pages, which are not counted yet; or Call that does not
+ *	use its pages any more
+ * @bytes: number of bytes in the pages from now on; 0 to give back their memory
  *
  * Context: process or completion workqueue.
  */
-void svc_rdma_budget_give(struct svc_rdma_call *call)
+void svc_rdma_budget_count(struct svc_rdma_call *call, u32 bytes)
 {
 	struct svc_rdma_account *account = &call->sc_sx->sx_account;
 
 	svc_rdma_account_open(account);
-	account->ac_pages -= call->sc_counted;
+	account->ac_pages += (s64)bytes - call->sc_counted;
 	svc_rdma_account_close(account);
-	call->sc_counted = 0;
+	call->sc_counted = bytes;
 }
-EXPORT_SYMBOL_IF_KUNIT(svc_rdma_budget_give);
+EXPORT_SYMBOL_IF_KUNIT(svc_rdma_budget_count);
 
 /**
  * svc_rdma_budget_show - show the budget in debugfs

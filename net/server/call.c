@@ -94,7 +94,7 @@ void svc_rdma_call_free(struct svc_rdma_call *call)
 	svc_rdma_slots_release(call->sc_sx, call->sc_slots);
 	svc_rdma_pages_free(call);
 	if (call->sc_counted) {
-		svc_rdma_budget_give(call);
+		svc_rdma_budget_count(call, 0);
 		svc_rdma_pull_next(call->sc_sx);
 	}
 	svc_rdma_call_put_msg(call);

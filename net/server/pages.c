@@ -175,7 +175,7 @@ int svc_rdma_pages_alloc(struct svc_rdma_call *call, u32 nbytes)
 		return -ENOMEM;
 	/* The memory of a Call that is pulled is counted already. */
 	if (!call->sc_counted)
-		svc_rdma_budget_copy(call, count << PAGE_SHIFT);
+		svc_rdma_budget_count(call, count << PAGE_SHIFT);
 
 	call->sc_npages = svc_rdma_stock_take(call->sc_pages, count);
 	while (call->sc_npages < count) {

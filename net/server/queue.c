@@ -267,7 +267,7 @@ void svc_rdma_pull_again(struct svc_rdma_call *call)
 	struct svc_rdma_xprt *sx = call->sc_sx;
 
 	rpcrdma_count(server_pull_waits);
-	svc_rdma_budget_give(call);
+	svc_rdma_budget_count(call, 0);
 	spin_lock(&sx->sx_lock);
 	list_add(&call->sc_list, &sx->sx_queue.qu_waiting);
 	spin_unlock(&sx->sx_lock);

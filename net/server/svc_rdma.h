@@ -680,8 +680,7 @@ u64 svc_rdma_budget_excess(struct svc_rdma_xprt *sx);
 void svc_rdma_budget_settle(struct svc_rdma_xprt *sx, u32 sends);
 void svc_rdma_budget_sends(struct svc_rdma_xprt *sx, long bytes);
 bool svc_rdma_budget_pull(struct svc_rdma_call *call, bool take);
-void svc_rdma_budget_copy(struct svc_rdma_call *call, u32 bytes);
-void svc_rdma_budget_give(struct svc_rdma_call *call);
+void svc_rdma_budget_count(struct svc_rdma_call *call, u32 bytes);
 void svc_rdma_budget_show(struct seq_file *seq);
 
 /* server/queue.c */
