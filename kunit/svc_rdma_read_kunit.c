@@ -341,9 +341,9 @@ static struct svc_rdma_read_core *svc_rdma_read_make_core(struct kunit *test)
 	core->rc_id.port_num = 1;
 	sx = &core->rc_sx;
 	sx->sx_conn.cn_id = &core->rc_id;
-	sx->sx_rw.rl_pages = 1;
-	sx->sx_rw.rl_seg = PAGE_SIZE;
-	sx->sx_rw.rl_boundary = ULONG_MAX;
+	sx->sx_rw_pages = 1;
+	sx->sx_rw_seg = PAGE_SIZE;
+	sx->sx_rw_boundary = ULONG_MAX;
 	return core;
 }
 

@@ -39,7 +39,6 @@
 #include <linux/export.h>
 #include <linux/math64.h>
 #include <linux/mm.h>
-#include <linux/slab.h>
 #include <linux/sunrpc/msg_prot.h>
 #include <linux/sunrpc/xdr.h>
 #include <linux/unaligned.h>
@@ -141,7 +140,7 @@ static u64 svc_rdma_chunk_bound(const struct svc_rdma_call *call,
 {
 	u64 pages = (chunk->ck_length >> PAGE_SHIFT) + 2ull * chunk->ck_nsegs;
 
-	return chunk->ck_nsegs + div_u64(pages, call->sc_sx->sx_rw.rl_pages);
+	return chunk->ck_nsegs + div_u64(pages, call->sc_sx->sx_rw_pages);
 }
 
 /* Upper bound on the number of rdma_rw contexts for a Call. If the body is in a Position Zero

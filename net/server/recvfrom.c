@@ -21,7 +21,6 @@
  * too.
  */
 #include <linux/in.h>
-#include <linux/module.h>
 #include <linux/sunrpc/svc_xprt.h>
 #include <rpcrdma/counters.h>
 #include <rpcrdma/fail.h>

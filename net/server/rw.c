@@ -7,11 +7,11 @@
  * An xdr_buf describes the local memory, even where RDMA Reads fill an array of pages:
  * the xdr_buf then has an empty head and an empty tail.
  *
- * This file uses the scatterlist interface of rdma_rw, which all supported kernels have.
- * Pages that are adjacent in memory become one entry, within the limits in sx_rw. That
- * matters, because each entry takes an SGE, and more SGEs take more work requests. This file
- * gives a context of rdma_rw no more pages than fit in one memory region. So where rdma_rw
- * uses memory regions, each context takes exactly one region.
+ * This file uses the scatterlist interface of rdma_rw, which all supported kernels have. Pages that
+ * are adjacent in memory become one entry, unless it would be too long (sx_rw_seg). That matters,
+ * because each entry takes an SGE, and more SGEs take more work requests. This file gives a context
+ * of rdma_rw no more pages than fit in one memory region. So where rdma_rw uses memory regions, each
+ * context takes exactly one region.
  *
  * Some devices need or prefer memory regions for RDMA Reads (dc_read_mrs). This file creates the
  * regions of a connection when they are needed, and counts how many there are and how many are
@@ -52,19 +52,18 @@ void svc_rdma_rw_set_limits(struct svc_rdma_xprt *sx)
 {
 	const struct rpcrdma_device_caps *caps = &sx->sx_conn.cn_caps;
 	struct ib_device *device = rpcrdma_conn_device(&sx->sx_conn);
-	struct svc_rdma_rw_limits *limits = &sx->sx_rw;
 	size_t seg = min_t(size_t, ib_dma_max_seg_size(device), S32_MAX);
 
-	limits->rl_boundary = ULONG_MAX;
+	sx->sx_rw_boundary = ULONG_MAX;
 	if (!ib_uses_virt_dma(device)) {
 		seg = min(seg, dma_max_mapping_size(device->dma_device));
-		limits->rl_boundary = dma_get_seg_boundary(device->dma_device);
+		sx->sx_rw_boundary = dma_get_seg_boundary(device->dma_device);
 	}
-	limits->rl_seg = max_t(size_t, round_down(seg, PAGE_SIZE), PAGE_SIZE);
-	limits->rl_pages = SVC_RDMA_RW_PAGES;
+	sx->sx_rw_seg = max_t(size_t, round_down(seg, PAGE_SIZE), PAGE_SIZE);
+	sx->sx_rw_pages = SVC_RDMA_RW_PAGES;
 	if (caps->dc_read_mrs)
-		limits->rl_pages = clamp(caps->dc_max_mr_pages, 1u,
-					 SVC_RDMA_RW_PAGES);
+		sx->sx_rw_pages = clamp(caps->dc_max_mr_pages, 1u,
+					SVC_RDMA_RW_PAGES);
 }
 
 /**
@@ -120,7 +119,7 @@ static int svc_rdma_mrs_add(struct svc_rdma_xprt *sx)
 	int rc;
 
 	rc = ib_mr_pool_init(qp, &fresh, 1, IB_MR_TYPE_MEM_REG,
-			     sx->sx_rw.rl_pages, 0);
+			     sx->sx_rw_pages, 0);
 	if (rc)
 		return rc;
 
@@ -292,8 +291,8 @@ static bool svc_rdma_piece_follows(const struct svc_rdma_xprt *sx,
 	phys_addr_t last = end + piece->bv_len - 1;
 
 	return page_to_phys(piece->bv_page) + piece->bv_offset == end &&
-	       len + piece->bv_len <= sx->sx_rw.rl_seg &&
-	       (first | sx->sx_rw.rl_boundary) >= last;
+	       len + piece->bv_len <= sx->sx_rw_seg &&
+	       (first | sx->sx_rw_boundary) >= last;
 }
 
 /* Describe *@len bytes of @xdr from @offset as scatterlist entries; or fewer bytes, if
@@ -304,7 +303,7 @@ static u32 svc_rdma_sg_fill(const struct svc_rdma_xprt *sx,
 			    const struct xdr_buf *xdr, u32 offset, u32 *len,
 			    struct scatterlist *sg)
 {
-	u32 entry = 0, nents = 0, done = 0, pages = sx->sx_rw.rl_pages;
+	u32 entry = 0, nents = 0, done = 0, pages = sx->sx_rw_pages;
 	struct bio_vec piece;
 	phys_addr_t end = 0;
 

@@ -35,7 +35,6 @@
  * that it may send another Call (RFC 8166 3.3.1; invariant I13).
  */
 #include <linux/mm.h>
-#include <linux/module.h>
 #include <linux/sunrpc/msg_prot.h>
 #include <linux/sunrpc/svc.h>
 #include <linux/sunrpc/xdr.h>

@@ -67,7 +67,8 @@ void svc_rdma_exit(void);
  * @sw_ctx: the context: DMA mapping and work requests
  * @sw_dir: %DMA_TO_DEVICE: RDMA Write; %DMA_FROM_DEVICE: RDMA Read
  * @sw_nents: number of entries of @sw_sg
- * @sw_sg: local memory; adjacent pages share an entry, within the limits in sx_rw
+ * @sw_sg: local memory; adjacent pages share an entry, within the limits of the
+ *	connection (sx_rw_seg, sx_rw_boundary)
  */
 struct svc_rdma_rw {
 	struct list_head	sw_list;
@@ -414,18 +415,6 @@ struct svc_rdma_negotiate {
 };
 
 /**
- * struct svc_rdma_rw_limits - limits of a context of rdma_rw; server/rw.c
- * @rl_pages: maximum number of pages in one rdma_rw context
- * @rl_seg: maximum number of bytes in one scatterlist entry
- * @rl_boundary: mask of an address boundary that no entry may cross
- */
-struct svc_rdma_rw_limits {
-	u32			rl_pages;
-	u32			rl_seg;
-	unsigned long		rl_boundary;
-};
-
-/**
  * struct svc_rdma_backward - what the backchannels of a connection share;
  *	server/backchannel.c
  * @bw_lock: protects this structure, the backchannels and callbacks of the connection, and
@@ -465,7 +454,9 @@ static inline u32 svc_rdma_backward_used(const struct svc_rdma_backward *bw)
  * @sx_max_mesg: length in bytes of the largest unreduced Call that is accepted
  * @sx_netns: inode number of the network namespace; the namespace itself may be freed before the
  *	connection
- * @sx_rw: limits of the connection's RDMA Reads and Writes
+ * @sx_rw_pages: maximum number of pages in one context of rdma_rw
+ * @sx_rw_seg: maximum number of bytes in one of its scatterlist entries
+ * @sx_rw_boundary: mask of an address boundary that no such entry may cross
  * @sx_vers: RPC-over-RDMA version of the connection; 0 until it is settled, see
  *	server/negotiate.c. Set once, under @sx_grow or before any message arrives. All members
  *	that depend on the version are set before it
@@ -510,7 +501,9 @@ struct svc_rdma_xprt {
 	struct rpcrdma_server_sizes	sx_sizes;
 	u32				sx_max_mesg;
 	u32				sx_netns;
-	struct svc_rdma_rw_limits	sx_rw;
+	u32				sx_rw_pages;
+	u32				sx_rw_seg;
+	unsigned long			sx_rw_boundary;
 	u32				sx_vers;
 	struct svc_rdma_negotiate	sx_negotiate;
 	bool				sx_refused;
