@@ -358,7 +358,6 @@ bool svc_rdma_bc_answer(struct svc_rdma_xprt *sx, u32 xid,
 	struct svc_rdma_backward *bw = &sx->sx_backward;
 	struct svc_rdma_callback *cb;
 	int rc = -ENOENT;
-	bool known;
 
 	spin_lock(&bw->bw_lock);
 	list_for_each_entry(cb, &bw->bw_sent, cb_list)
@@ -371,12 +370,12 @@ bool svc_rdma_bc_answer(struct svc_rdma_xprt *sx, u32 xid,
 	} else if (rpcrdma_window_repay(&bw->bw_window)) {
 		rc = -ETIMEDOUT;
 	}
-	if (reply && rc != -ENOENT)
-		rpcrdma_window_grant(&bw->bw_window, reply->sc_hdr.hd_credit);
-	known = rc != -ENOENT;
-	if (!rc)
-		rc = svc_rdma_bc_complete(cb, reply);
-	if (known) {
+	if (rc != -ENOENT) {
+		if (reply)
+			rpcrdma_window_grant(&bw->bw_window,
+					     reply->sc_hdr.hd_credit);
+		if (!rc)
+			rc = svc_rdma_bc_complete(cb, reply);
 		svc_rdma_bc_put_msg(reply);
 		svc_rdma_bc_wake_locked(sx);
 	}

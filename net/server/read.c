@@ -234,7 +234,6 @@ int svc_rdma_read_start(struct svc_rdma_call *call)
 {
 	struct svc_rdma_xprt *sx = call->sc_sx;
 	struct rpcrdma_sq *sq = &sx->sx_conn.cn_sq;
-	u32 slots;
 	int rc;
 
 	rc = svc_rdma_read_build(call);
@@ -244,18 +243,17 @@ int svc_rdma_read_start(struct svc_rdma_call *call)
 	}
 	if (rc)
 		return rc;
-	slots = call->sc_reads.sh_wrs;
-	if (slots > sq->sq_size)
+	if (call->sc_reads.sh_wrs > sq->sq_size)
 		return -EMSGSIZE;
 
 	call->sc_cqe.done = svc_rdma_read_wc_done;
 	call->sc_wait.wt_ready = svc_rdma_read_post;
-	call->sc_wait.wt_slots = slots;
+	call->sc_wait.wt_slots = call->sc_reads.sh_wrs;
 	call->sc_wait.wt_leave = 0;
 	spin_lock(&sx->sx_lock);
 	list_add_tail(&call->sc_list, &sx->sx_posted.po_reading);
 	spin_unlock(&sx->sx_lock);
-	if (likely(rpcrdma_sq_try(sq, slots, 0)))
+	if (likely(rpcrdma_sq_try(sq, call->sc_wait.wt_slots, 0)))
 		svc_rdma_read_post(&call->sc_wait);
 	else
 		svc_rdma_slots_wait(sx, &call->sc_wait);

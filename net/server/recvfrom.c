@@ -292,9 +292,7 @@ static struct svc_rdma_call *svc_rdma_take_message(struct svc_rdma_xprt *sx,
 		return NULL;
 	}
 
-	verdict = svc_rdma_decode(call);
-	if (!verdict)
-		verdict = svc_rdma_fail(call);
+	verdict = svc_rdma_decode(call) ?: svc_rdma_fail(call);
 	if (unlikely(verdict != RPCRDMA_OK)) {
 		svc_rdma_dispose(call, verdict);
 		goto out_free;

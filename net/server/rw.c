@@ -10,8 +10,8 @@
  * This file uses the scatterlist interface of rdma_rw, which all supported kernels have. Pages that
  * are adjacent in memory become one entry, unless it would be too long (sx_rw_seg). That matters,
  * because each entry takes an SGE, and more SGEs take more work requests. This file gives a context
- * of rdma_rw no more pages than fit in one memory region. So where rdma_rw uses memory regions, each
- * context takes exactly one region.
+ * of rdma_rw no more pages than fit in one memory region. So where rdma_rw uses memory regions,
+ * each context takes exactly one region.
  *
  * Some devices need or prefer memory regions for RDMA Reads (dc_read_mrs). This file creates the
  * regions of a connection when they are needed, and counts how many there are and how many are

@@ -378,16 +378,15 @@ static int svc_rdma_send_refusal(struct svc_rdma_send *send,
 				 struct svc_rdma_call *call,
 				 const struct rpcrdma2_error *error)
 {
-	struct svc_rdma_xprt *sx = svc_rdma_send_sx(send);
 	struct rpcrdma_buf *buf = &send->ss_send.sd_buf;
 	int len;
 
 	svc_rdma_send_reset(send);
-	trace_svc_rdma_error(sx, call, error);
+	trace_svc_rdma_error(call, error);
 	rpcrdma_count(server_errors);
 	len = rpcrdma_encode_error(call->sc_vers, buf->bf_data, buf->bf_size,
-				   &call->sc_hdr, svc_rdma_credits_told(sx),
-				   error);
+				   &call->sc_hdr,
+				   svc_rdma_credits_told(call->sc_sx), error);
 	return svc_rdma_send_control(send, call, len);
 }
 

@@ -429,10 +429,9 @@ TRACE_EVENT(svc_rdma_connprop,
  * ERR_VERS is sent as ERR_CHUNK.
  */
 TRACE_EVENT(svc_rdma_error,
-	TP_PROTO(const struct svc_rdma_xprt *sx,
-		 const struct svc_rdma_call *call,
+	TP_PROTO(const struct svc_rdma_call *call,
 		 const struct rpcrdma2_error *error),
-	TP_ARGS(sx, call, error),
+	TP_ARGS(call, error),
 	TP_STRUCT__entry(
 		__field(const void *, sx)
 		__field(u32, xid)
@@ -442,7 +441,7 @@ TRACE_EVENT(svc_rdma_error,
 		__field(u32, arg1)
 	),
 	TP_fast_assign(
-		__entry->sx = sx;
+		__entry->sx = call->sc_sx;
 		__entry->xid = call->sc_hdr.hd_xid;
 		__entry->vers = call->sc_vers;
 		__entry->code = error->er_code;
