@@ -399,11 +399,9 @@ struct svc_xprt *svc_rdma_accept(struct svc_xprt *xprt)
 	if (!sx)
 		return NULL;
 	CLASS(svc_rdma_inside, inside)(sx);
-	if (!inside) {
-		/* It was lost just now. */
-		svc_rdma_discard(&sx->sx_xprt);
-		return NULL;
-	}
+	/* It may have been lost just now. */
+	if (!inside)
+		goto out_discard;
 
 	rc = svc_rdma_pages_fit() ? svc_rdma_conn_accept(sx) : -ENOEXEC;
 	if (rc) {
@@ -411,8 +409,7 @@ struct svc_xprt *svc_rdma_accept(struct svc_xprt *xprt)
 		trace_svc_rdma_accept_err(sx, rc);
 		rdma_reject(sx->sx_conn.cn_id, NULL, 0,
 			    IB_CM_REJ_CONSUMER_DEFINED);
-		svc_rdma_discard(&sx->sx_xprt);
-		return NULL;
+		goto out_discard;
 	}
 	rpcrdma_count(server_accepts);
 	sx->sx_debugfs = rpcrdma_debugfs_add(RPCRDMA_DEBUGFS_SERVER,
@@ -420,4 +417,8 @@ struct svc_xprt *svc_rdma_accept(struct svc_xprt *xprt)
 					     &svc_rdma_debugfs_fops);
 	svc_rdma_reclaim_join(sx);
 	return &sx->sx_xprt;
+
+out_discard:
+	svc_rdma_discard(&sx->sx_xprt);
+	return NULL;
 }

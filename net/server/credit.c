@@ -56,11 +56,6 @@ rpcrdma_param_range(first_receives, svc_rdma_first_receives, 0,
 MODULE_PARM_DESC(first_receives,
 		 "Server: Receives of a new connection, at least");
 
-static u32 svc_rdma_credits_first(u32 room)
-{
-	return min(READ_ONCE(svc_rdma_first_receives), room);
-}
-
 static u32 svc_rdma_credits_room(const struct svc_rdma_xprt *sx)
 {
 	return rpcrdma_recv_pool_room(&sx->sx_conn.cn_recvs,
@@ -89,7 +84,7 @@ static int svc_rdma_credits_provide(struct svc_rdma_xprt *sx, u32 credits,
 	credits = min(credits, rpcrdma_size_credits(room, others));
 	credits = max(credits, cd->cd_grant.gn_told);
 	count = rpcrdma_size_recvs(max(credits, cd->cd_grant.gn_bound) + others);
-	count = max(count, svc_rdma_credits_first(room));
+	count = max(count, min(READ_ONCE(svc_rdma_first_receives), room));
 	rc = rpcrdma_recv_pool_grow(&sx->sx_conn.cn_recvs, count,
 				    cd->cd_recv_size);
 	if (!rc) {
@@ -233,11 +228,13 @@ static void svc_rdma_credits_extend(struct svc_rdma_xprt *sx, u32 credits)
  */
 static void svc_rdma_credits_shrink(struct svc_rdma_xprt *sx)
 {
+	u32 least = min(READ_ONCE(svc_rdma_first_receives),
+			svc_rdma_credits_room(sx));
 	struct svc_rdma_credits *cd = &sx->sx_credit;
 	u32 count = rpcrdma_size_recvs(cd->cd_grant.gn_bound +
 				       cd->cd_bc_recvs + cd->cd_spare_recvs);
 
-	count = max(count, svc_rdma_credits_first(svc_rdma_credits_room(sx)));
+	count = max(count, least);
 	rpcrdma_recv_pool_shrink(&sx->sx_conn.cn_recvs, count);
 	svc_rdma_credits_settle(sx);
 }
