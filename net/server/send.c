@@ -518,14 +518,6 @@ static void svc_rdma_send_wc_written(struct ib_cq *cq, struct ib_wc *wc)
 		svc_rdma_send_fail(send, wc);
 }
 
-/* Must the completion of a posted Send be handled at once? It must if there are RDMA Writes: until
- * the completion is handled, the context holds the pages of the Reply.
- */
-static bool svc_rdma_send_is_awaited(const struct svc_rdma_send *send)
-{
-	return !list_empty(&send->ss_writes.sh_rws);
-}
-
 static void svc_rdma_send_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct svc_rdma_send *send = container_of(rpcrdma_send_of(wc),
@@ -540,10 +532,10 @@ static void svc_rdma_send_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 		return;
 	}
 
-	/* A completion that nobody awaits may have been in the queue for a long time. So it
-	 * does not show that the peer is alive now.
+	/* A completion that nobody awaits (see svc_rdma_send_post()) may have been in the queue for
+	 * a long time. So it does not show that the peer is alive now.
 	 */
-	if (svc_rdma_send_is_awaited(send)) {
+	if (!list_empty(&send->ss_writes.sh_rws)) {
 		rpcrdma_send_cq_seen(&sx->sx_conn);
 		/* On iWARP, the message may only have been passed to TCP */
 		if (!sx->sx_conn.cn_caps.dc_iwarp)
@@ -652,7 +644,10 @@ int svc_rdma_send_post(struct svc_rdma_send *send)
 	trace_svc_rdma_send(send);
 	if (unlikely(send->ss_send.sd_nmore))
 		svc_rdma_send_part_more(send);
-	rc = svc_rdma_send_is_awaited(send) ?
+	/* If there are RDMA Writes, the completion must be handled at once: until then, the context
+	 * holds the pages of the Reply.
+	 */
+	rc = first != &send->ss_send.sd_wr ?
 	     rpcrdma_conn_post_awaited(&sx->sx_conn, first) :
 	     rpcrdma_conn_post(&sx->sx_conn, first);
 	rcu_read_unlock();
