@@ -9,8 +9,8 @@
  *
  * A new connection has the regions that one RPC with the largest payload takes. When an RPC
  * needs a region and none is free, another one is allocated. Regions are freed only with the
- * connection. xprt_rdma_frwr_map_*() moves regions from the pool (xr_mr_free) to the RPC, maps
- * pages, and fills in the chunk that is offered to the server. xprt_rdma_frwr_chain() puts the
+ * connection. xprt_rdma_frwr_map() moves regions from the pool (xr_mr_free) to the RPC, maps
+ * pages, and fills in the chunk that is offered to the server. xprt_rdma_send_post() puts the
  * registrations in front of the Send, so that one chain of work requests, with one doorbell,
  * is enough.
  *
@@ -53,51 +53,36 @@ struct xprt_rdma_pieces {
 	unsigned int		ps_off;
 };
 
-static const struct kvec *xprt_rdma_pieces_vec(const struct xprt_rdma_pieces *w)
-{
-	return w->ps_stage == 0 ? &w->ps_xdr->head[0] : &w->ps_xdr->tail[0];
-}
-
-static unsigned int xprt_rdma_pieces_len(const struct xprt_rdma_pieces *w)
-{
-	return w->ps_stage == 1 ? w->ps_xdr->page_len :
-				  xprt_rdma_pieces_vec(w)->iov_len;
-}
-
-static void *xprt_rdma_pieces_addr(const struct xprt_rdma_pieces *w)
-{
-	return xprt_rdma_pieces_vec(w)->iov_base + w->ps_off;
-}
-
 /* Sets @sg to the next bytes of the walk that are within one page. The walk does not advance
  * over them. Returns false at the end of the walk.
  */
 static bool xprt_rdma_pieces_peek(struct xprt_rdma_pieces *w,
 				  struct scatterlist *sg)
 {
-	unsigned int left, off, len;
+	const struct xdr_buf *xdr = w->ps_xdr;
+	const struct kvec *vec;
 	struct page *page;
+	unsigned int len, off;
 
-	while (w->ps_stage <= w->ps_last &&
-	       w->ps_off == xprt_rdma_pieces_len(w)) {
-		w->ps_stage++;
-		w->ps_off = 0;
+	for (; w->ps_stage <= w->ps_last; w->ps_stage++, w->ps_off = 0) {
+		vec = w->ps_stage == 0 ? &xdr->head[0] : &xdr->tail[0];
+		len = w->ps_stage == 1 ? xdr->page_len : vec->iov_len;
+		len -= w->ps_off;
+		if (!len)
+			continue;
+		if (w->ps_stage == 1) {
+			off = xdr->page_base + w->ps_off;
+			page = xdr->pages[off >> PAGE_SHIFT];
+			off = offset_in_page(off);
+		} else {
+			page = virt_to_page(vec->iov_base + w->ps_off);
+			off = offset_in_page(vec->iov_base + w->ps_off);
+		}
+		len = min_t(unsigned int, len, PAGE_SIZE - off);
+		sg_set_page(sg, page, len, off);
+		return true;
 	}
-	if (w->ps_stage > w->ps_last)
-		return false;
-
-	left = xprt_rdma_pieces_len(w) - w->ps_off;
-	if (w->ps_stage == 1) {
-		off = w->ps_xdr->page_base + w->ps_off;
-		page = w->ps_xdr->pages[off >> PAGE_SHIFT];
-		off = offset_in_page(off);
-	} else {
-		page = virt_to_page(xprt_rdma_pieces_addr(w));
-		off = offset_in_page(xprt_rdma_pieces_addr(w));
-	}
-	len = min_t(unsigned int, left, PAGE_SIZE - off);
-	sg_set_page(sg, page, len, off);
-	return true;
+	return false;
 }
 
 /* Handles the completion of an unsignaled registration or invalidation. Normally such a work
@@ -123,8 +108,12 @@ static void xprt_rdma_frwr_mr_destroy(struct xprt_rdma_mr *mr)
 	kfree(mr);
 }
 
-static struct xprt_rdma_mr *xprt_rdma_frwr_mr_create(struct xprt_rdma *xr,
-						     gfp_t gfp)
+/* Creates a region and adds it to @list. The caller holds the send lock, so no other
+ * task adds regions.
+ */
+static struct xprt_rdma_mr *xprt_rdma_frwr_mr_add(struct xprt_rdma *xr,
+						  struct list_head *list,
+						  gfp_t gfp)
 {
 	struct rpcrdma_conn *conn = &xr->xr_conn;
 	u32 pages = xr->xr_sizes.cz_mr_pages;
@@ -157,30 +146,15 @@ static struct xprt_rdma_mr *xprt_rdma_frwr_mr_create(struct xprt_rdma *xr,
 	}
 	mr->mr_ib = ib_mr;
 	xr->xr_stats.cs_allocated++;
-	return mr;
-
-out_destroy:
-	xprt_rdma_frwr_mr_destroy(mr);
-	return NULL;
-}
-
-/* Creates a region and adds it to @list. The caller holds the send lock, so no other
- * task adds regions.
- */
-static struct xprt_rdma_mr *xprt_rdma_frwr_mr_add(struct xprt_rdma *xr,
-						  struct list_head *list,
-						  gfp_t gfp)
-{
-	struct xprt_rdma_mr *mr;
-
-	mr = xprt_rdma_frwr_mr_create(xr, gfp);
-	if (!mr)
-		return NULL;
 	spin_lock(&xr->xr_mr_lock);
 	list_add(&mr->mr_all, &xr->xr_mr_all);
 	list_add_tail(&mr->mr_list, list);
 	spin_unlock(&xr->xr_mr_lock);
 	return mr;
+
+out_destroy:
+	xprt_rdma_frwr_mr_destroy(mr);
+	return NULL;
 }
 
 /**
@@ -317,15 +291,17 @@ static int xprt_rdma_frwr_map_sg(struct xprt_rdma_mr *mr, int n)
  * device requires the real offset, but the server learns nothing else about our memory. The XID
  * makes packet captures easier to read.
  */
-static int xprt_rdma_frwr_register(struct xprt_rdma_mr *mr, int n, u32 xid,
-				   bool remote_write, bool hold)
+static int xprt_rdma_frwr_register(struct xprt_rdma_mr *mr, int n,
+				   const struct xprt_rdma_req *req,
+				   bool remote_write)
 {
+	u64 xid = be32_to_cpu(req->rr_slot.rq_xid);
 	struct ib_reg_wr *reg = &mr->mr_reg;
 	struct scatterlist *sg;
 	int nents, i;
 
 	mr->mr_dir = remote_write ? DMA_FROM_DEVICE : DMA_TO_DEVICE;
-	if (!hold)
+	if (remote_write || !req->rr_slot.rq_release_snd_buf)
 		mr->mr_nheld = 0;
 	nents = xprt_rdma_frwr_map_sg(mr, n);
 	if (nents < 0)
@@ -340,7 +316,7 @@ static int xprt_rdma_frwr_register(struct xprt_rdma_mr *mr, int n, u32 xid,
 			 PAGE_SIZE) != nents)
 		return -EIO;
 
-	mr->mr_ib->iova = (u64)xid << 32 | offset_in_page(mr->mr_ib->iova);
+	mr->mr_ib->iova = xid << 32 | offset_in_page(mr->mr_ib->iova);
 	ib_update_fast_reg_key(mr->mr_ib, ib_inc_rkey(mr->mr_ib->rkey));
 
 	memset(reg, 0, sizeof(*reg));
@@ -359,19 +335,40 @@ static int xprt_rdma_frwr_register(struct xprt_rdma_mr *mr, int n, u32 xid,
 	return 0;
 }
 
-static int xprt_rdma_frwr_map(struct xprt_rdma *xr, struct xprt_rdma_req *req,
-			      struct xprt_rdma_pieces *w, bool remote_write,
-			      struct xprt_rdma_offer *offer)
+/**
+ * xprt_rdma_frwr_map - prepare the registration of an xdr_buf, or of its page list
+ * @xr: transport, send lock held
+ * @req: RPC that gets the regions
+ * @xdr: buffer with an entire Call, or with room for an entire Reply
+ * @all: true for the whole buffer, false for its page list
+ * @offer: rr_read or rr_write of @req, to which segments are added. The server reads the memory,
+ *	or writes to it
+ *
+ * Only the bytes of the buffer, or of its page list, are exposed, and only for one kind of access
+ * (RFC 8166 8.1). No work request is posted.
+ *
+ * Context: process; may sleep.
+ * Return: 0; %-ENOBUFS if no region or DMA mapping is available; %-EMSGSIZE if the
+ *	buffer takes too many regions; %-EIO if ib_map_mr_sg() fails, if foreign pages
+ *	cannot be mapped, or if another module has mapped only some of the
+ *	regions. After an error, @req keeps the regions that it got until
+ *	xprt_rdma_frwr_unmap_unposted() is called.
+ */
+int xprt_rdma_frwr_map(struct xprt_rdma *xr, struct xprt_rdma_req *req,
+		       const struct xdr_buf *xdr, bool all,
+		       struct xprt_rdma_offer *offer)
 {
-	bool hold = !remote_write && req->rr_slot.rq_release_snd_buf;
+	struct xprt_rdma_pieces w = {
+		.ps_xdr = xdr, .ps_stage = all ? 0 : 1, .ps_last = all ? 2 : 1,
+	};
+	bool remote_write = offer == &req->rr_write;
 	bool foreign = false;
-	u32 xid = be32_to_cpu(req->rr_slot.rq_xid);
 	struct scatterlist probe;
 	struct xprt_rdma_mr *mr;
 	int rc, n;
 
 	sg_init_table(&probe, 1);
-	while (xprt_rdma_pieces_peek(w, &probe)) {
+	while (xprt_rdma_pieces_peek(&w, &probe)) {
 		if (offer->of_out.co_nsegs == RPCRDMA_CLIENT_SEGS)
 			return -EMSGSIZE;
 		spin_lock(&xr->xr_mr_lock);
@@ -385,8 +382,8 @@ static int xprt_rdma_frwr_map(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 						   XPRT_RDMA_GFP);
 		if (!mr)
 			return -ENOBUFS;
-		n = xprt_rdma_frwr_fill(xr, mr, w);
-		rc = xprt_rdma_frwr_register(mr, n, xid, remote_write, hold);
+		n = xprt_rdma_frwr_fill(xr, mr, &w);
+		rc = xprt_rdma_frwr_register(mr, n, req, remote_write);
 		if (rc)
 			return rc;
 		/* Another module (foreign.c) has mapped some regions of the chunk, but not all:
@@ -401,88 +398,6 @@ static int xprt_rdma_frwr_map(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 		offer->of_segs[offer->of_out.co_nsegs++] = mr->mr_seg;
 	}
 	return 0;
-}
-
-/**
- * xprt_rdma_frwr_map_pages - prepare the registration of the page list of an xdr_buf
- * @xr: transport, send lock held
- * @req: RPC that gets the regions
- * @xdr: buffer
- * @position: position of the item in the RPC message, for a Read chunk
- * @remote_write: true if the server writes to the memory, false if it reads
- * @offer: chunk to fill in
- *
- * Only the bytes of the page list are exposed, and only for one kind of access
- * (RFC 8166 8.1). No work request is posted.
- *
- * Context: process; may sleep.
- * Return: 0; %-ENOBUFS if no region or DMA mapping is available; %-EMSGSIZE if the
- *	buffer takes too many regions; %-EIO if ib_map_mr_sg() fails, if foreign pages
- *	cannot be mapped, or if another module has mapped only some of the
- *	regions. After an error, @req keeps the regions that it got until
- *	xprt_rdma_frwr_unmap_unposted() is called.
- */
-int xprt_rdma_frwr_map_pages(struct xprt_rdma *xr, struct xprt_rdma_req *req,
-			     const struct xdr_buf *xdr, u32 position,
-			     bool remote_write, struct xprt_rdma_offer *offer)
-{
-	struct xprt_rdma_pieces w = {
-		.ps_xdr = xdr, .ps_stage = 1, .ps_last = 1,
-	};
-
-	offer->of_out.co_position = position;
-	offer->of_out.co_nsegs = 0;
-	return xprt_rdma_frwr_map(xr, req, &w, remote_write, offer);
-}
-
-/**
- * xprt_rdma_frwr_map_all - prepare the registration of a whole xdr_buf
- * @xr: transport, send lock held
- * @req: RPC that gets the regions
- * @xdr: buffer with an entire Call, or with room for an entire Reply
- * @remote_write: true if the server writes to the memory, false if it reads
- * @offer: chunk to fill in; its position is 0
- *
- * Context: process; may sleep.
- * Return: like xprt_rdma_frwr_map_pages().
- */
-int xprt_rdma_frwr_map_all(struct xprt_rdma *xr, struct xprt_rdma_req *req,
-			   const struct xdr_buf *xdr, bool remote_write,
-			   struct xprt_rdma_offer *offer)
-{
-	struct xprt_rdma_pieces w = {
-		.ps_xdr = xdr, .ps_stage = 0, .ps_last = 2,
-	};
-
-	offer->of_out.co_position = 0;
-	offer->of_out.co_nsegs = 0;
-	return xprt_rdma_frwr_map(xr, req, &w, remote_write, offer);
-}
-
-/**
- * xprt_rdma_frwr_map_pad - add room for roundup to a Write chunk
- * @xr: transport, send lock held
- * @req: RPC that gets the region
- * @pad: number of bytes, 1 to 3
- * @offer: chunk that already has its data segments
- *
- * Some servers write the roundup, or require room for it (G-03). The roundup goes to memory
- * that nobody reads (rr_pad). RPCs do not share a region for the roundup, so the server may
- * invalidate any handle of a Call (G-38). They do not share the memory either, because a cache line
- * must not be in two DMA mappings at the same time.
- *
- * Context: process; may sleep.
- * Return: like xprt_rdma_frwr_map_pages().
- */
-int xprt_rdma_frwr_map_pad(struct xprt_rdma *xr, struct xprt_rdma_req *req,
-			   u32 pad, struct xprt_rdma_offer *offer)
-{
-	struct xdr_buf xdr = {
-		.head[0] = { .iov_base = req->rr_pad, .iov_len = pad },
-	};
-	struct xprt_rdma_pieces w = { .ps_xdr = &xdr };
-
-	return xprt_rdma_frwr_map(xr, req, &w, true, offer);
 }
 
 /**
@@ -510,30 +425,6 @@ u32 xprt_rdma_frwr_count(const struct xprt_rdma *xr, const struct xdr_buf *xdr,
 			      offset_in_page(xdr->tail[0].iov_base),
 			      PAGE_SIZE, pages);
 	return n;
-}
-
-/**
- * xprt_rdma_frwr_chain - put an RPC's registrations in front of its Send
- * @req: RPC
- * @last: work request of the Send
- * @count: set to the number of registrations
- *
- * Context: any.
- * Return: the first work request of the chain.
- */
-struct ib_send_wr *xprt_rdma_frwr_chain(struct xprt_rdma_req *req,
-					struct ib_send_wr *last, u32 *count)
-{
-	struct ib_send_wr *first = last;
-	struct xprt_rdma_mr *mr;
-
-	*count = 0;
-	list_for_each_entry(mr, &req->rr_mrs, mr_list) {
-		mr->mr_reg.wr.next = first;
-		first = &mr->mr_reg.wr;
-		++*count;
-	}
-	return first;
 }
 
 /**

@@ -191,15 +191,14 @@ static int xprt_rdma_marshal_map_call(struct xprt_rdma *xr,
 		rpcrdma_count(client_calls_read_chunk);
 		xr->xr_stats.cs_read_chunks++;
 		xr->xr_stats.cs_bytes_out += snd->page_len;
-		return xprt_rdma_frwr_map_pages(xr, req, snd,
-						snd->head[0].iov_len, false,
-						&req->rr_read);
+		req->rr_read.of_out.co_position = snd->head[0].iov_len;
+		return xprt_rdma_frwr_map(xr, req, snd, false, &req->rr_read);
 	case RPCRDMA_CALL_LONG:
 		rpcrdma_count(client_calls_long);
 		xr->xr_stats.cs_read_chunks++;
 		xr->xr_stats.cs_nomsg_calls++;
-		return xprt_rdma_frwr_map_all(xr, req, snd, false,
-					      &req->rr_read);
+		req->rr_read.of_out.co_position = 0;
+		return xprt_rdma_frwr_map(xr, req, snd, true, &req->rr_read);
 	}
 	return -EIO;
 }
@@ -208,7 +207,6 @@ static int xprt_rdma_marshal_map_reply(struct xprt_rdma *xr,
 				       struct xprt_rdma_req *req)
 {
 	struct xdr_buf rcv = req->rr_slot.rq_rcv_buf;
-	u32 pad;
 	int rc;
 
 	switch (req->rr_plan.pl_reply) {
@@ -221,19 +219,24 @@ static int xprt_rdma_marshal_map_reply(struct xprt_rdma *xr,
 	case RPCRDMA_REPLY_WRITE:
 		rpcrdma_count(client_replies_write_chunk);
 		xr->xr_stats.cs_write_chunks++;
-		rc = xprt_rdma_frwr_map_pages(xr, req, &rcv, 0, true,
-					      &req->rr_write);
-		pad = xprt_rdma_marshal_pad(xr, &rcv);
-		if (!rc && pad)
-			rc = xprt_rdma_frwr_map_pad(xr, req, pad,
-						    &req->rr_write);
-		return rc;
+		rc = xprt_rdma_frwr_map(xr, req, &rcv, false, &req->rr_write);
+		if (rc)
+			return rc;
+		/* Some servers write the roundup, or require room for it (G-03). The roundup goes
+		 * to memory that nobody reads. RPCs do not share a region for the roundup, so the
+		 * server may invalidate any handle of a Call (G-38). They do not share the memory
+		 * either, because a cache line must not be in two DMA mappings at the same time.
+		 */
+		rcv.head[0].iov_base = req->rr_pad;
+		rcv.head[0].iov_len = xprt_rdma_marshal_pad(xr, &rcv);
+		rcv.page_len = 0;
+		rcv.tail[0].iov_len = 0;
+		return xprt_rdma_frwr_map(xr, req, &rcv, true, &req->rr_write);
 	case RPCRDMA_REPLY_LONG:
 		rpcrdma_count(client_replies_long);
 		xr->xr_stats.cs_reply_chunks++;
 		xprt_rdma_marshal_trim(&rcv, xprt_rdma_marshal_reply_max(req));
-		return xprt_rdma_frwr_map_all(xr, req, &rcv, true,
-					      &req->rr_write);
+		return xprt_rdma_frwr_map(xr, req, &rcv, true, &req->rr_write);
 	}
 	return -EIO;
 }

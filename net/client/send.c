@@ -606,10 +606,15 @@ int xprt_rdma_send_post(struct xprt_rdma_send *send, u32 len,
 	struct ib_send_wr *first = &send->sn_send.sd_wr;
 	struct rpcrdma_sq *sq = &xr->xr_conn.cn_sq;
 	u32 regs = 0, slots, leave = 0;
+	struct xprt_rdma_mr *mr;
 	int rc;
 
 	if (req) {
-		first = xprt_rdma_frwr_chain(req, first, &regs);
+		list_for_each_entry(mr, &req->rr_mrs, mr_list) {
+			mr->mr_reg.wr.next = first;
+			first = &mr->mr_reg.wr;
+			regs++;
+		}
 		leave = xr->xr_answers;
 	}
 	send->sn_send.sd_slots = 1 + regs;

@@ -773,19 +773,12 @@ static inline int xprt_rdma_foreign_error(void)
 
 /* client/frwr.c */
 bool xprt_rdma_frwr_is_foreign(const struct xdr_buf *xdr);
-int xprt_rdma_frwr_map_pages(struct xprt_rdma *xr, struct xprt_rdma_req *req,
-			     const struct xdr_buf *xdr, u32 position,
-			     bool remote_write, struct xprt_rdma_offer *offer);
-int xprt_rdma_frwr_map_all(struct xprt_rdma *xr, struct xprt_rdma_req *req,
-			   const struct xdr_buf *xdr, bool remote_write,
-			   struct xprt_rdma_offer *offer);
-int xprt_rdma_frwr_map_pad(struct xprt_rdma *xr, struct xprt_rdma_req *req,
-			   u32 pad, struct xprt_rdma_offer *offer);
+int xprt_rdma_frwr_map(struct xprt_rdma *xr, struct xprt_rdma_req *req,
+		       const struct xdr_buf *xdr, bool all,
+		       struct xprt_rdma_offer *offer);
 int xprt_rdma_frwr_reserve(struct xprt_rdma *xr);
 u32 xprt_rdma_frwr_count(const struct xprt_rdma *xr, const struct xdr_buf *xdr,
 			 u32 *item);
-struct ib_send_wr *xprt_rdma_frwr_chain(struct xprt_rdma_req *req,
-					struct ib_send_wr *last, u32 *count);
 void xprt_rdma_frwr_unmap_unposted(struct xprt_rdma *xr,
 				   struct xprt_rdma_req *req);
 void xprt_rdma_frwr_mr_unmap(struct xprt_rdma_mr *mr);
