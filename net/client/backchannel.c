@@ -392,9 +392,9 @@ int xprt_rdma_bc_send_reply(struct rpc_rqst *rqst)
 		rpcrdma_count(client_bc_dropped);
 		return 0;
 	}
-	rc = xprt_rdma_send_get(xr, &send);
-	if (rc)
-		return rc;
+	send = xprt_rdma_send_get(xr, XPRT_RDMA_GFP);
+	if (!send)
+		return -ENOBUFS;
 	rc = xprt_rdma_bc_encode(xr, rqst, send);
 	if (rc == -EMSGSIZE)
 		rc = xprt_rdma_bc_encode_too_long(xr, rqst, send);

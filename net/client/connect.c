@@ -199,11 +199,10 @@ static void xprt_rdma_teardown(struct xprt_rdma *xr)
 {
 	rpcrdma_conn_drain(&xr->xr_conn);
 	rpcrdma_conn_destroy_queues(&xr->xr_conn);
-	xprt_rdma_sends_stop(xr);
+	xprt_rdma_sends_destroy(xr);
 	xprt_rdma_frwr_destroy_all(xr);
 	xprt_rdma_req_reset_all(xr);
 	xprt_rdma_bc_reset(xr);
-	xprt_rdma_sends_destroy(xr);
 	rpcrdma_conn_close(&xr->xr_conn);
 }
 

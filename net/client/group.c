@@ -117,8 +117,8 @@ static bool xprt_rdma_group_take(struct xprt_rdma *xr,
 		xprt_rdma_recv_make_spare(xr);
 	if (!xprt_rdma_credit_take_extra(xr, req, &extra))
 		return false;
-	if (!xprt_rdma_send_grow(send, plan) &&
-	    !xprt_rdma_send_get_more(send, plan))
+	if (xprt_rdma_send_grow(send, plan) &&
+	    xprt_rdma_send_get_more(send, plan))
 		return true;
 	xprt_rdma_send_put_more(send);
 	xprt_rdma_credit_drop_extra(xr, req);

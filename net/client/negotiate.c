@@ -329,9 +329,9 @@ static int xprt_rdma_negotiate_send(struct xprt_rdma *xr, u32 xid)
 	props.vp_value[RPCRDMA2_PROP_BRS] = RPCRDMA2_OUR_BRS;
 	props.vp_rtx = xr->xr_rtx;
 
-	rc = xprt_rdma_send_get(xr, &send);
-	if (rc)
-		return rc;
+	send = xprt_rdma_send_get(xr, XPRT_RDMA_GFP);
+	if (!send)
+		return -ENOBUFS;
 	rc = rpcrdma2_encode_connprop(send->sn_send.sd_buf.bf_data,
 				      send->sn_send.sd_buf.bf_size, xid,
 				      xr->xr_window.wn_requested, false,

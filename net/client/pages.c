@@ -142,15 +142,15 @@ u32 xprt_rdma_pages_segs(const struct xprt_rdma *xr, const struct xdr_buf *snd)
  * @send: Send that is not posted
  *
  * Context: process; may sleep. Send lock held.
- * Return: 0 or %-ENOBUFS.
+ * Return: true if the Send has SGEs; false if there is no memory.
  */
-int xprt_rdma_pages_alloc(struct xprt_rdma_send *send)
+bool xprt_rdma_pages_alloc(struct xprt_rdma_send *send)
 {
 	if (!send->sn_sges)
 		send->sn_sges = kmalloc_array(XPRT_RDMA_PAGES_SGES,
 					      sizeof(*send->sn_sges),
 					      XPRT_RDMA_GFP);
-	return send->sn_sges ? 0 : -ENOBUFS;
+	return send->sn_sges;
 }
 
 /* Maps adjacent pages as the next SGE of a Send. */
@@ -210,7 +210,7 @@ int xprt_rdma_pages_map(struct xprt_rdma_send *send, const struct xdr_buf *snd,
  * xprt_rdma_pages_unmap - unmap the pages that a Send reads, if there are any
  * @send: Send that was not posted, or that the device no longer uses
  *
- * Context: any. xr_send_lock held, or the Send is on no list.
+ * Context: any. xr_send_lock held, or the Send is on no list, or the connection has no queues.
  */
 void xprt_rdma_pages_unmap(struct xprt_rdma_send *send)
 {

@@ -65,10 +65,10 @@ static int xprt_rdma_send_call(struct xprt_rdma *xr, struct rpc_rqst *rqst)
 	rc = xprt_rdma_send_prepare_reply(xr);
 	if (rc)
 		return rc;
-	rc = xprt_rdma_send_get(xr, &send);
-	if (rc) {
+	send = xprt_rdma_send_get(xr, XPRT_RDMA_GFP);
+	if (!send) {
 		xr->xr_stats.cs_empty_sends++;
-		return rc;
+		return -ENOBUFS;
 	}
 
 	rc = xprt_rdma_group_plan(xr, req, send);

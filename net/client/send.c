@@ -18,7 +18,7 @@
  * between them (RTX-40). After that, each of them is on the busy list by itself, since any of
  * them may be signaled.
  *
- * At least one Send in %RPCRDMA_SEND_BATCH is signaled, see xprt_rdma_send_signal(). The send queue
+ * At least one Send in %RPCRDMA_SEND_BATCH is signaled, see xprt_rdma_send_ready(). The send queue
  * completes in order. So the completion of that Send also returns all Sends that were posted before
  * it, and releases the send queue entries of their chains. With siw, the buffer of a large Send may
  * be reused only after that Send's own completion. So with siw, a large Send is always signaled
@@ -84,9 +84,7 @@ static bool xprt_rdma_send_is_ready(const struct xprt_rdma_send *send)
 	       xprt_rdma_send_xr(send)->xr_conn.cn_limits.lm_inline_send;
 }
 
-/* Is the first free Send ready? Ready Sends normally come first on xr_send_free, see
- * xprt_rdma_send_put() and, for an exception, xprt_rdma_send_get_more().
- */
+/* Is the first free Send ready? Ready Sends come first on xr_send_free (xprt_rdma_send_put()). */
 static bool xprt_rdma_send_next_is_ready(struct xprt_rdma *xr)
 {
 	struct xprt_rdma_send *next;
@@ -98,7 +96,9 @@ static bool xprt_rdma_send_next_is_ready(struct xprt_rdma *xr)
 	return next && xprt_rdma_send_is_ready(next);
 }
 
-/* Decides whether a Send is signaled. It is signaled if one of these is true:
+/* Last step before a Send is posted: decides whether the Send is signaled. If the Send is the last
+ * of a group whose Sends read the pages of an RPC, also records that Sends read these pages. The
+ * Send is signaled if one of these is true:
  *
  *	the last %RPCRDMA_SEND_BATCH - 1 Sends were unsignaled
  *	it is not for a Call (@req is NULL): the next Call may have to wait for the entry
@@ -109,90 +109,53 @@ static bool xprt_rdma_send_next_is_ready(struct xprt_rdma *xr)
  *	too few send queue entries are left for the largest RPC, or no other Send is
  *		ready: the next RPC may need what this Send has (I33)
  */
-static bool xprt_rdma_send_signal(struct xprt_rdma *xr,
-				  const struct xprt_rdma_send *send,
-				  const struct xprt_rdma_req *req)
-{
-	if (++xr->xr_unsignaled < RPCRDMA_SEND_BATCH && req &&
-	    !send->sn_gathers &&
-	    rpcrdma_send_len(&send->sn_send) <=
-	    xr->xr_conn.cn_caps.dc_unsignaled_max &&
-	    xprt_rdma_send_free_slots(xr) >=
-	    (int)(XPRT_RDMA_SLOTS_MAX + xr->xr_answers) &&
-	    xprt_rdma_send_next_is_ready(xr))
-		return false;
-	xr->xr_unsignaled = 0;
-	rpcrdma_count(client_sends_signaled);
-	return true;
-}
-
-/* Last step before a Send is posted: decides whether the Send is signaled. If the Send is the last
- * of a group whose Sends read the pages of an RPC, also records that Sends read these pages.
- */
 static void xprt_rdma_send_ready(struct xprt_rdma *xr,
 				 struct xprt_rdma_send *send,
 				 const struct xprt_rdma_req *req)
 {
-	send->sn_send.sd_wr.send_flags =
-		xprt_rdma_send_signal(xr, send, req) ? IB_SEND_SIGNALED : 0;
+	send->sn_send.sd_wr.send_flags = 0;
+	if (++xr->xr_unsignaled >= RPCRDMA_SEND_BATCH || !req ||
+	    send->sn_gathers ||
+	    rpcrdma_send_len(&send->sn_send) >
+	    xr->xr_conn.cn_caps.dc_unsignaled_max ||
+	    xprt_rdma_send_free_slots(xr) <
+	    (int)(XPRT_RDMA_SLOTS_MAX + xr->xr_answers) ||
+	    !xprt_rdma_send_next_is_ready(xr)) {
+		xr->xr_unsignaled = 0;
+		send->sn_send.sd_wr.send_flags = IB_SEND_SIGNALED;
+		rpcrdma_count(client_sends_signaled);
+	}
 	if (send->sn_gathers)
 		atomic_or(XPRT_RDMA_HOLD_SENDS, &send->sn_gathers->rr_holds);
 	trace_xprt_rdma_send(send, req);
 }
 
-/* Posts a chain: the registrations of an RPC, a Send, and all other Sends of its group (rtx.h).
- * @first is the first work request of this chain. The caller has reserved the entries. Even if
- * posting fails, the device may have got a part of the chain. So after a failure, the Sends stay
- * on the busy list until the queues have been destroyed.
+/* Handles the completion of a Send: moves this Send, and all Sends that were posted before it, from
+ * the busy list to the free list, and releases the send queue entries of these Sends and of their
+ * registrations. If a Send fails, the Sends that were posted after it normally complete with
+ * errors, too, even if they are unsignaled. A failed Send releases nothing: the Sends and their
+ * entries are freed with the connection.
  */
-static int xprt_rdma_send_post_locked(struct xprt_rdma_send *send,
-				      struct xprt_rdma_req *req,
-				      const struct ib_send_wr *first)
+static void xprt_rdma_send_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 {
+	struct xprt_rdma_send *send = xprt_rdma_send_from(rpcrdma_send_of(wc));
 	struct xprt_rdma *xr = xprt_rdma_send_xr(send);
-	struct rpcrdma_send *more;
-	int rc;
-
-	lockdep_assert_held(&xr->xr_send_lock);
-
-	rpcrdma_send_chain(&send->sn_send);
-	xprt_rdma_send_ready(xr, send, req);
-	list_for_each_entry(more, &send->sn_send.sd_more, sd_list)
-		xprt_rdma_send_ready(xr, xprt_rdma_send_from(more), req);
-	list_add_tail(&send->sn_send.sd_list, &xr->xr_send_busy);
-	rpcrdma_send_part(&send->sn_send, &xr->xr_send_busy);
-	rc = rpcrdma_conn_post(&xr->xr_conn, first);
-	if (req)
-		atomic_or(XPRT_RDMA_HOLD_REPLY, &req->rr_holds);
-	return unlikely(rc) ? -ENOTCONN : 0;
-}
-
-/* Returns the number of send queue entries that a message takes. sd_slots counts its first Send and
- * the registrations. There is one more entry for the later invalidation of each region, and one
- * for each other Send of a group (rtx.h).
- */
-static u32 xprt_rdma_send_slots(const struct xprt_rdma_send *send)
-{
-	return 2 * send->sn_send.sd_slots - 1 + send->sn_send.sd_nmore;
-}
-
-/* Moves @send, and all Sends that were posted before it, from the busy list to the free
- * list. Returns the number of send queue entries of these Sends and of their registrations. If
- * @send is the last of a group whose Sends read the pages of an RPC (pages.c), sets @gathers to
- * this RPC, and otherwise to NULL.
- */
-static u32 xprt_rdma_send_retire(struct xprt_rdma *xr,
-				 struct xprt_rdma_send *send,
-				 struct xprt_rdma_req **gathers)
-{
 	struct xprt_rdma_send *pos, *next;
+	struct xprt_rdma_req *gathers;
 	u32 slots = 0;
 
+	if (unlikely(wc->status != IB_WC_SUCCESS)) {
+		trace_xprt_rdma_send_done(&send->sn_send.sd_cid, wc->status);
+		if (wc->status != IB_WC_WR_FLUSH_ERR)
+			trace_xprt_rdma_send_err(xr, &send->sn_send.sd_cid, wc);
+		rpcrdma_conn_fail(&xr->xr_conn, -ECONNRESET);
+		return;
+	}
 	spin_lock(&xr->xr_send_lock);
 	/* No earlier Send on the busy list has sn_gathers set. A Send with sn_gathers is
 	 * signaled, so its own completion has already moved it to the free list.
 	 */
-	*gathers = send->sn_gathers;
+	gathers = send->sn_gathers;
 	send->sn_gathers = NULL;
 	list_for_each_entry_safe(pos, next, &xr->xr_send_busy, sn_send.sd_list) {
 		slots += pos->sn_send.sd_slots;
@@ -203,35 +166,12 @@ static u32 xprt_rdma_send_retire(struct xprt_rdma *xr,
 			break;
 	}
 	spin_unlock(&xr->xr_send_lock);
-	return slots;
-}
-
-/* Handles the completion of a Send. If a Send fails, the Sends that were posted after it normally
- * complete with errors, too, even if they are unsignaled. A failed Send releases nothing: the Sends
- * and their entries are freed with the connection.
- */
-static void xprt_rdma_send_wc_done(struct ib_cq *cq, struct ib_wc *wc)
-{
-	struct xprt_rdma_send *send = xprt_rdma_send_from(rpcrdma_send_of(wc));
-	struct xprt_rdma *xr = xprt_rdma_send_xr(send);
-	struct xprt_rdma_req *gathers;
-	u32 slots;
-
-	if (likely(wc->status == IB_WC_SUCCESS)) {
-		slots = xprt_rdma_send_retire(xr, send, &gathers);
-		atomic_add(slots, &xr->xr_conn.cn_sq.sq_free);
-		if (unlikely(gathers)) {
-			if (gathers->rr_msg)
-				rpcrdma_send_cq_seen(&xr->xr_conn);
-			xprt_rdma_reply_release(xr, gathers,
-						XPRT_RDMA_HOLD_SENDS);
-		}
-		return;
+	atomic_add(slots, &xr->xr_conn.cn_sq.sq_free);
+	if (unlikely(gathers)) {
+		if (gathers->rr_msg)
+			rpcrdma_send_cq_seen(&xr->xr_conn);
+		xprt_rdma_reply_release(xr, gathers, XPRT_RDMA_HOLD_SENDS);
 	}
-	trace_xprt_rdma_send_done(&send->sn_send.sd_cid, wc->status);
-	if (wc->status != IB_WC_WR_FLUSH_ERR)
-		trace_xprt_rdma_send_err(xr, &send->sn_send.sd_cid, wc);
-	rpcrdma_conn_fail(&xr->xr_conn, -ECONNRESET);
 }
 
 /**
@@ -272,32 +212,17 @@ int xprt_rdma_sends_create(struct xprt_rdma *xr)
 }
 
 /**
- * xprt_rdma_sends_stop - end the use of RPCs' pages by Sends
+ * xprt_rdma_sends_destroy - free a connection's Sends, and unmap the pages of RPCs that they read
  * @xr: transport whose connection has no queues
  *
  * Context: process. Send lock held.
- */
-void xprt_rdma_sends_stop(struct xprt_rdma *xr)
-{
-	u32 i;
-
-	spin_lock(&xr->xr_send_lock);
-	for (i = 0; i < xr->xr_nsends; i++)
-		xprt_rdma_pages_unmap(&xr->xr_sends[i]);
-	spin_unlock(&xr->xr_send_lock);
-}
-
-/**
- * xprt_rdma_sends_destroy - free a connection's Sends
- * @xr: transport whose connection has no queues
- *
- * Context: process.
  */
 void xprt_rdma_sends_destroy(struct xprt_rdma *xr)
 {
 	u32 i;
 
 	for (i = 0; i < xr->xr_nsends; i++) {
+		xprt_rdma_pages_unmap(&xr->xr_sends[i]);
 		rpcrdma_send_exit(&xr->xr_sends[i].sn_send);
 		kfree(xr->xr_sends[i].sn_sges);
 	}
@@ -326,45 +251,35 @@ static int xprt_rdma_send_prepare(struct xprt_rdma_send *send, gfp_t gfp)
 	return 0;
 }
 
-/* Takes the first Send from the free list. Returns NULL if there is none. */
-static struct xprt_rdma_send *xprt_rdma_send_pop_locked(struct xprt_rdma *xr)
-{
-	struct xprt_rdma_send *send;
-
-	lockdep_assert_held(&xr->xr_send_lock);
-
-	send = list_first_entry_or_null(&xr->xr_send_free,
-					struct xprt_rdma_send, sn_send.sd_list);
-	if (send)
-		list_del_init(&send->sn_send.sd_list);
-	return send;
-}
-
-/* Like xprt_rdma_send_pop_locked(). Also sets @ahead to whether the next Send is ready. */
+/* Takes the first Send from the free list, and sets @ahead to whether the next Send is ready.
+ * Returns NULL if there is none.
+ */
 static struct xprt_rdma_send *xprt_rdma_send_take(struct xprt_rdma *xr,
 						  bool *ahead)
 {
 	struct xprt_rdma_send *send;
 
 	spin_lock(&xr->xr_send_lock);
-	send = xprt_rdma_send_pop_locked(xr);
+	send = list_first_entry_or_null(&xr->xr_send_free,
+					struct xprt_rdma_send, sn_send.sd_list);
+	if (send)
+		list_del_init(&send->sn_send.sd_list);
 	*ahead = xprt_rdma_send_next_is_ready(xr);
 	spin_unlock(&xr->xr_send_lock);
 	return send;
 }
 
 /**
- * xprt_rdma_send_get_gfp - take a Send with a buffer of at least lm_inline_send bytes, or with
+ * xprt_rdma_send_get - take a Send with a buffer of at least lm_inline_send bytes, or with
  *	a smaller one if there is no memory for that
  * @xr: transport with a live connection
- * @sendp: set to the Send, for xprt_rdma_send_post() or xprt_rdma_send_put()
  * @gfp: allocation flags
  *
  * Context: process; may sleep.
- * Return: 0; or %-ENOBUFS if no Send is free, or if there is no memory for its buffer.
+ * Return: the Send, for xprt_rdma_send_post() or xprt_rdma_send_put(); or NULL if no Send is free,
+ *	or if there is no memory for its buffer.
  */
-int xprt_rdma_send_get_gfp(struct xprt_rdma *xr, struct xprt_rdma_send **sendp,
-			   gfp_t gfp)
+struct xprt_rdma_send *xprt_rdma_send_get(struct xprt_rdma *xr, gfp_t gfp)
 {
 	struct xprt_rdma_send *send, *next;
 	bool ahead;
@@ -395,12 +310,11 @@ int xprt_rdma_send_get_gfp(struct xprt_rdma *xr, struct xprt_rdma_send **sendp,
 			xprt_rdma_send_put(next);
 		}
 	}
-	*sendp = send;
-	return 0;
+	return send;
 
 out_none:
 	trace_xprt_rdma_no_sends(xr, xprt_rdma_send_free_slots(xr));
-	return -ENOBUFS;
+	return NULL;
 }
 
 /**
@@ -417,11 +331,10 @@ int xprt_rdma_sends_reserve(struct xprt_rdma *xr)
 {
 	struct xprt_rdma_send *send;
 	bool ready;
-	int rc;
 
-	rc = xprt_rdma_send_get_gfp(xr, &send, XPRT_RDMA_GFP_CONNECT);
-	if (rc)
-		return rc;
+	send = xprt_rdma_send_get(xr, XPRT_RDMA_GFP_CONNECT);
+	if (!send)
+		return -ENOBUFS;
 	spin_lock(&xr->xr_send_lock);
 	ready = xprt_rdma_send_next_is_ready(xr);
 	spin_unlock(&xr->xr_send_lock);
@@ -429,30 +342,26 @@ int xprt_rdma_sends_reserve(struct xprt_rdma *xr)
 	return ready ? 0 : -ENOBUFS;
 }
 
-/* Unmaps the pages that an unposted Send was to gather from, and forgets their RPC. */
-static void xprt_rdma_send_drop_pages(struct xprt_rdma_send *send)
-{
-	xprt_rdma_pages_unmap(send);
-	send->sn_gathers = NULL;
-}
-
 /* Moves all Sends of an unposted group except the first to the free list. xprt_rdma_send_get()
- * has given them buffers, so they go to the front of the list, where ready Sends are. Also drops
- * the pages of @send, the first Send.
+ * has given them buffers, so they go to the front of the list, where ready Sends are. Also unmaps
+ * the pages that the Sends were to gather from, those of @send included, and forgets their RPC.
  */
 static void xprt_rdma_send_part_locked(struct xprt_rdma_send *send)
 {
 	struct xprt_rdma *xr = xprt_rdma_send_xr(send);
-	struct rpcrdma_send *more, *next;
+	struct xprt_rdma_send *more, *next;
 
 	lockdep_assert_held(&xr->xr_send_lock);
 
-	list_for_each_entry_safe(more, next, &send->sn_send.sd_more, sd_list) {
-		xprt_rdma_send_drop_pages(xprt_rdma_send_from(more));
-		list_move(&more->sd_list, &xr->xr_send_free);
+	list_for_each_entry_safe(more, next, &send->sn_send.sd_more,
+				 sn_send.sd_list) {
+		xprt_rdma_pages_unmap(more);
+		more->sn_gathers = NULL;
+		list_move(&more->sn_send.sd_list, &xr->xr_send_free);
 	}
 	send->sn_send.sd_nmore = 0;
-	xprt_rdma_send_drop_pages(send);
+	xprt_rdma_pages_unmap(send);
+	send->sn_gathers = NULL;
 }
 
 /**
@@ -512,19 +421,17 @@ bool xprt_rdma_send_fits(struct xprt_rdma *xr, const struct rpcrdma_plan *plan)
  * than lm_inline_send bytes.
  *
  * Context: process; may sleep. Send lock held.
- * Return: 0; or %-ENOBUFS, and the buffer of the Send has not changed.
+ * Return: true; or false if there is no memory, and the buffer of the Send has not changed.
  */
-int xprt_rdma_send_grow(struct xprt_rdma_send *send,
-			const struct rpcrdma_plan *plan)
+bool xprt_rdma_send_grow(struct xprt_rdma_send *send,
+			 const struct rpcrdma_plan *plan)
 {
 	u32 size = plan->pl_buf;
 
-	if (plan->pl_gathered && xprt_rdma_pages_alloc(send))
-		return -ENOBUFS;
-	if (likely(send->sn_send.sd_buf.bf_size >= size))
-		return 0;
-	return rpcrdma_send_alloc(&send->sn_send, size, size, XPRT_RDMA_GFP) ?
-	       -ENOBUFS : 0;
+	if (plan->pl_gathered && !xprt_rdma_pages_alloc(send))
+		return false;
+	return likely(send->sn_send.sd_buf.bf_size >= size) ||
+	       !rpcrdma_send_alloc(&send->sn_send, size, size, XPRT_RDMA_GFP);
 }
 
 /**
@@ -533,35 +440,27 @@ int xprt_rdma_send_grow(struct xprt_rdma_send *send,
  * @plan: plan of the Call
  *
  * Context: process; may sleep. Send lock held.
- * Return: 0; or a negative errno of xprt_rdma_send_get() or xprt_rdma_send_grow(). After
- *	an error, the Sends that were already taken stay linked to @first, and
- *	xprt_rdma_send_put_more() or xprt_rdma_send_put() returns them.
+ * Return: true if there are enough Sends, and each can carry a transmission of the group. If not,
+ *	the Sends that were taken stay linked to @first, and xprt_rdma_send_put_more() or
+ *	xprt_rdma_send_put() returns them.
  */
-int xprt_rdma_send_get_more(struct xprt_rdma_send *first,
-			    const struct rpcrdma_plan *plan)
+bool xprt_rdma_send_get_more(struct xprt_rdma_send *first,
+			     const struct rpcrdma_plan *plan)
 {
 	struct xprt_rdma *xr = xprt_rdma_send_xr(first);
-	u32 count = plan->pl_count - 1;
 	struct xprt_rdma_send *send;
-	int rc;
+	u32 i;
 
-	while (count--) {
-		rc = xprt_rdma_send_get(xr, &send);
-		if (rc)
-			return rc;
-		rc = xprt_rdma_send_grow(send, plan);
-		if (rc) {
-			/* The next group tries other Sends first. */
-			spin_lock(&xr->xr_send_lock);
-			list_add_tail(&send->sn_send.sd_list,
-				      &xr->xr_send_free);
-			spin_unlock(&xr->xr_send_lock);
-			return rc;
-		}
+	for (i = 1; i < plan->pl_count; i++) {
+		send = xprt_rdma_send_get(xr, XPRT_RDMA_GFP);
+		if (!send)
+			return false;
 		send->sn_send.sd_slots = 1;
 		rpcrdma_send_add(&first->sn_send, &send->sn_send);
+		if (!xprt_rdma_send_grow(send, plan))
+			return false;
 	}
-	return 0;
+	return true;
 }
 
 /**
@@ -606,6 +505,7 @@ int xprt_rdma_send_post(struct xprt_rdma_send *send, u32 len,
 	struct ib_send_wr *first = &send->sn_send.sd_wr;
 	struct rpcrdma_sq *sq = &xr->xr_conn.cn_sq;
 	u32 regs = 0, slots, leave = 0;
+	struct rpcrdma_send *more;
 	struct xprt_rdma_mr *mr;
 	int rc;
 
@@ -618,7 +518,8 @@ int xprt_rdma_send_post(struct xprt_rdma_send *send, u32 len,
 		leave = xr->xr_answers;
 	}
 	send->sn_send.sd_slots = 1 + regs;
-	slots = xprt_rdma_send_slots(send);
+	/* One entry for each Send, and two for each region: the second is for its invalidation. */
+	slots = 1 + 2 * regs + send->sn_send.sd_nmore;
 	if (unlikely(regs && slots + leave > sq->sq_size))
 		return -EMSGSIZE;
 	rpcrdma_send_prepare(&send->sn_send, len);
@@ -630,9 +531,20 @@ int xprt_rdma_send_post(struct xprt_rdma_send *send, u32 len,
 		return -ENOBUFS;
 	}
 	spin_lock(&xr->xr_send_lock);
-	rc = xprt_rdma_send_post_locked(send, req, first);
+	rpcrdma_send_chain(&send->sn_send);
+	xprt_rdma_send_ready(xr, send, req);
+	list_for_each_entry(more, &send->sn_send.sd_more, sd_list)
+		xprt_rdma_send_ready(xr, xprt_rdma_send_from(more), req);
+	list_add_tail(&send->sn_send.sd_list, &xr->xr_send_busy);
+	rpcrdma_send_part(&send->sn_send, &xr->xr_send_busy);
+	/* Even if posting fails, the device may have got a part of the chain. So after a failure,
+	 * the Sends stay on the busy list until the queues have been destroyed.
+	 */
+	rc = rpcrdma_conn_post(&xr->xr_conn, first);
+	if (req)
+		atomic_or(XPRT_RDMA_HOLD_REPLY, &req->rr_holds);
 	spin_unlock(&xr->xr_send_lock);
-	return rc;
+	return unlikely(rc) ? -ENOTCONN : 0;
 }
 
 /**
@@ -659,7 +571,8 @@ void xprt_rdma_reply_refuse(struct xprt_rdma *xr,
 	rpcrdma_count(client_bad_messages);
 	if (rpcrdma_vers_has_codes(xr->xr_vers))
 		trace_xprt_rdma_refuse(hdr, error->er_code);
-	if (xprt_rdma_send_get(xr, &send))
+	send = xprt_rdma_send_get(xr, XPRT_RDMA_GFP);
+	if (!send)
 		return;
 	len = rpcrdma_encode_error(xr->xr_vers, send->sn_send.sd_buf.bf_data,
 				   send->sn_send.sd_buf.bf_size, hdr,

@@ -385,7 +385,7 @@ struct xprt_rdma_paths {
  * @xr_device: name of the device of the present or latest connection
  * @xr_send_lock: protects the lists of Sends, and is held over posting a Send
  * @xr_send_free: Sends not in use. Those that are ready (xprt_rdma_send_is_ready()) come
- *	first, except after xprt_rdma_send_get_more()
+ *	first
  * @xr_send_busy: posted Sends, in posting order
  * @xr_waitq: wait queue of tasks that end given-up RPCs, until rr_holds of these RPCs is 0; and of
  *	xprt_rdma_credit_drain(), until no RPC has a credit
@@ -759,7 +759,7 @@ int xprt_rdma_group_write(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 /* client/pages.c */
 u32 xprt_rdma_pages_begin(struct xprt_rdma *xr);
 u32 xprt_rdma_pages_segs(const struct xprt_rdma *xr, const struct xdr_buf *snd);
-int xprt_rdma_pages_alloc(struct xprt_rdma_send *send);
+bool xprt_rdma_pages_alloc(struct xprt_rdma_send *send);
 int xprt_rdma_pages_map(struct xprt_rdma_send *send, const struct xdr_buf *snd,
 			u32 pos, u32 len);
 void xprt_rdma_pages_unmap(struct xprt_rdma_send *send);
@@ -792,28 +792,20 @@ void xprt_rdma_timer(struct rpc_xprt *xprt, struct rpc_task *task);
 int xprt_rdma_sends_create(struct xprt_rdma *xr);
 int xprt_rdma_sends_reserve(struct xprt_rdma *xr);
 void xprt_rdma_sends_destroy(struct xprt_rdma *xr);
-int xprt_rdma_send_get_gfp(struct xprt_rdma *xr, struct xprt_rdma_send **sendp,
-			   gfp_t gfp);
+struct xprt_rdma_send *xprt_rdma_send_get(struct xprt_rdma *xr, gfp_t gfp);
 void xprt_rdma_send_put(struct xprt_rdma_send *send);
-int xprt_rdma_send_grow(struct xprt_rdma_send *send,
-			const struct rpcrdma_plan *plan);
-int xprt_rdma_send_get_more(struct xprt_rdma_send *first,
-			    const struct rpcrdma_plan *plan);
+bool xprt_rdma_send_grow(struct xprt_rdma_send *send,
+			 const struct rpcrdma_plan *plan);
+bool xprt_rdma_send_get_more(struct xprt_rdma_send *first,
+			     const struct rpcrdma_plan *plan);
 void xprt_rdma_send_put_more(struct xprt_rdma_send *first);
 bool xprt_rdma_send_fits(struct xprt_rdma *xr, const struct rpcrdma_plan *plan);
 bool xprt_rdma_send_awaits(struct rpcrdma_conn *conn);
-void xprt_rdma_sends_stop(struct xprt_rdma *xr);
 int xprt_rdma_send_post(struct xprt_rdma_send *send, u32 len,
 			struct xprt_rdma_req *req);
 void xprt_rdma_reply_refuse(struct xprt_rdma *xr,
 			    const struct rpcrdma_hdr *hdr,
 			    const struct rpcrdma2_error *error);
-
-static inline int xprt_rdma_send_get(struct xprt_rdma *xr,
-				     struct xprt_rdma_send **sendp)
-{
-	return xprt_rdma_send_get_gfp(xr, sendp, XPRT_RDMA_GFP);
-}
 
 /* client/complete.c */
 bool xprt_rdma_reply_fence(struct xprt_rdma *xr, struct xprt_rdma_req *req);

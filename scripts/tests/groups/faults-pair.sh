@@ -510,7 +510,7 @@ case_late-completions() {
 	echo $UNLIMITED >$DEBUG/device_max_mr_pages
 	# If no memory can be allocated for more buffers, a connection has two Sends.
 	ice_mount vers=3,nolock
-	starve 100 '^xprt_rdma_send_get_gfp$'
+	starve 100 '^xprt_rdma_send_get$'
 	credited 16
 	all_go 4096 12
 	starve_end 1
