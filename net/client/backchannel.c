@@ -51,14 +51,9 @@ int xprt_rdma_bc_setup(struct rpc_xprt *xprt, unsigned int reqs)
 	 * does no harm.
 	 */
 	while (READ_ONCE(xprt->bc_alloc_count) < XPRT_RDMA_BC_SLOTS) {
-		req = xprt_rdma_req_create(GFP_KERNEL);
+		req = xprt_rdma_req_create(2 * XPRT_RDMA_BC_SIZE, GFP_KERNEL);
 		if (!req)
 			return -ENOMEM;
-		req->rr_buf = kmalloc(2 * XPRT_RDMA_BC_SIZE, GFP_KERNEL);
-		if (!req->rr_buf) {
-			xprt_rdma_req_destroy(req);
-			return -ENOMEM;
-		}
 		spin_lock(&xprt->bc_pa_lock);
 		xprt->bc_alloc_count++;
 		list_add(&req->rr_free, &xr->xr_bc_free);
@@ -247,25 +242,6 @@ void xprt_rdma_bc_free_rqst(struct rpc_rqst *rqst)
 	xprt_put(&xr->xr_xprt);
 }
 
-/* Refuses a callback that has chunks (G-24), is longer than the part of the slot's buffer for a
- * Call, or has different XIDs in its transport header and its RPC message. The callback is a Call,
- * so it must be answered (RFC 8167 5.3).
- */
-static void xprt_rdma_bc_refuse(struct xprt_rdma *xr,
-				const struct rpcrdma_hdr *hdr)
-{
-	/* In version 2, a callback that gets here is too long: xprt_rdma_reply_sort_v2() has
-	 * already refused those with chunks or with different XIDs. In version 1, ERR_CHUNK
-	 * is sent instead of this error.
-	 */
-	const struct rpcrdma2_error too_large = {
-		.er_code = RPCRDMA2_ERR_SYSTEM,
-	};
-
-	trace_xprt_rdma_bc_refuse(hdr, 0);
-	xprt_rdma_reply_refuse(xr, hdr, &too_large);
-}
-
 /**
  * xprt_rdma_bc_receive - handle a callback that the client has received
  * @xr: transport
@@ -278,6 +254,10 @@ static void xprt_rdma_bc_refuse(struct xprt_rdma *xr,
 void xprt_rdma_bc_receive(struct xprt_rdma *xr, struct rpcrdma_msg_in *msg,
 			  const struct rpcrdma_hdr *hdr)
 {
+	/* In version 1, ERR_CHUNK is sent instead of this error. */
+	static const struct rpcrdma2_error too_large = {
+		.er_code = RPCRDMA2_ERR_SYSTEM,
+	};
 	struct rpc_xprt *xprt = &xr->xr_xprt;
 	bool room;
 
@@ -285,10 +265,16 @@ void xprt_rdma_bc_receive(struct xprt_rdma *xr, struct rpcrdma_msg_in *msg,
 		xprt_rdma_bc_drop(xr, msg);
 		goto out_put;
 	}
+	/* Refuse a callback that has chunks (G-24), is longer than the part of the slot's buffer
+	 * for a Call, or has different XIDs in its transport header and its RPC message. It is a
+	 * Call, so it must be answered (RFC 8167 5.3). In version 2, it can only be too long:
+	 * xprt_rdma_reply_sort_v2() has already refused the others.
+	 */
 	if (!rpcrdma_lists_empty(&hdr->hd_lists) ||
 	    hdr->hd_rpc_xid != hdr->hd_xid ||
 	    rpcrdma_msg_body_len(msg) > XPRT_RDMA_BC_SIZE) {
-		xprt_rdma_bc_refuse(xr, hdr);
+		trace_xprt_rdma_bc_refuse(hdr, 0);
+		xprt_rdma_reply_refuse(xr, hdr, &too_large);
 		goto out_put;
 	}
 
@@ -404,11 +390,9 @@ int xprt_rdma_bc_send_reply(struct rpc_rqst *rqst)
 	if (!rc) {
 		xprt_rdma_useful(xr);
 		rpcrdma_count(client_bc_replies);
-		return 0;
+	/* If the connection is down, closing it frees the Send. */
+	} else if (rc != -ENOTCONN) {
+		xprt_rdma_send_put(send);
 	}
-	/* Closing the connection frees the Send. */
-	if (rc == -ENOTCONN)
-		return rc;
-	xprt_rdma_send_put(send);
 	return rc;
 }

@@ -28,7 +28,7 @@
  *	rqst->rq_connect_cookie	number of the connection on which the RPC was sent. If it
  *				differs from connect_cookie, sunrpc sends the RPC again
  *
- * xprt_rdma_credit_take() calls sunrpc's xprt_request_get_cong(), which gives an RPC its
+ * xprt_rdma_send_request() calls sunrpc's xprt_request_get_cong(), which gives an RPC its
  * credit. xprt_release_rqst_cong() takes the credit back and wakes the next RPC that waits
  * for one. It does nothing if the RPC has no credit. When an RPC ends, sunrpc calls
  * xprt_rdma_credit_release(), which decides what becomes of the credit. So an RPC keeps its
@@ -142,20 +142,6 @@ void xprt_rdma_credit_grant(struct xprt_rdma *xr, u32 credit, bool error)
 	if (changed)
 		xprt_rdma_credit_set_locked(xr);
 	spin_unlock(&xprt->transport_lock);
-}
-
-/**
- * xprt_rdma_credit_add_spare - count new spare Receives (xr_spare) as free
- * @xr: transport
- * @recvs: number of Receives to add, which are already posted
- *
- * Context: process. Send lock held.
- */
-void xprt_rdma_credit_add_spare(struct xprt_rdma *xr, u32 recvs)
-{
-	spin_lock(&xr->xr_xprt.transport_lock);
-	xr->xr_spare_free += recvs;
-	spin_unlock(&xr->xr_xprt.transport_lock);
 }
 
 /* Returns the number of Calls that have a credit and whose RPCs were not given up. */
@@ -393,8 +379,7 @@ void xprt_rdma_credit_release(struct rpc_task *task)
 		rpcrdma_window_owe(&xr->xr_window);
 		xprt_rdma_credit_set_locked(xr);
 	}
-	xprt_rdma_credit_drop_extra_locked(xr, &req->rr_extra);
-	xprt_rdma_credit_return_locked(task);
+	xprt_rdma_credit_give_back_locked(task);
 }
 
 /* Wakes the next RPC that waits for a credit. sunrpc exports no function that does only this, but
@@ -501,17 +486,6 @@ void xprt_rdma_credit_init(struct xprt_rdma *xr)
 {
 	rpcrdma_window_reset(&xr->xr_window, 1);
 	INIT_DELAYED_WORK(&xr->xr_again_work, xprt_rdma_credit_again_work);
-}
-
-/**
- * xprt_rdma_credit_exit - undo xprt_rdma_credit_init()
- * @xr: transport that no RPC uses any more
- *
- * Context: process; sleeps.
- */
-void xprt_rdma_credit_exit(struct xprt_rdma *xr)
-{
-	cancel_delayed_work_sync(&xr->xr_again_work);
 }
 
 /**

@@ -34,12 +34,13 @@
 
 /**
  * xprt_rdma_req_create - create a slot
+ * @size: size of its buffer in bytes
  * @gfp: allocation flags
  *
  * Context: process; may sleep if @gfp allows it.
  * Return: the slot, or NULL.
  */
-struct xprt_rdma_req *xprt_rdma_req_create(gfp_t gfp)
+struct xprt_rdma_req *xprt_rdma_req_create(size_t size, gfp_t gfp)
 {
 	struct xprt_rdma_req *req = kzalloc(sizeof(*req), gfp);
 
@@ -50,22 +51,11 @@ struct xprt_rdma_req *xprt_rdma_req_create(gfp_t gfp)
 	INIT_LIST_HEAD(&req->rr_mrs);
 	req->rr_read.of_out.co_segs = req->rr_read.of_segs;
 	req->rr_write.of_out.co_segs = req->rr_write.of_segs;
-	return req;
-}
-
-/* Creates a slot for Calls, with a buffer that is large enough for most RPCs. */
-static struct xprt_rdma_req *xprt_rdma_req_make(gfp_t gfp)
-{
-	struct xprt_rdma_req *req = xprt_rdma_req_create(gfp);
-
-	if (!req)
-		return NULL;
-	req->rr_buf = kmalloc(XPRT_RDMA_BUF_SIZE, gfp);
+	req->rr_buf_size = size;
+	req->rr_buf = kmalloc(size, gfp);
 	req->rr_pad = kzalloc(L1_CACHE_BYTES, gfp);
-	if (req->rr_buf && req->rr_pad) {
-		req->rr_buf_size = XPRT_RDMA_BUF_SIZE;
+	if (req->rr_buf && req->rr_pad)
 		return req;
-	}
 	xprt_rdma_req_destroy(req);
 	return NULL;
 }
@@ -86,7 +76,7 @@ int xprt_rdma_req_reserve(struct xprt_rdma *xr)
 	struct xprt_rdma_req *req;
 
 	while (xr->xr_nreqs < RPC_MIN_SLOT_TABLE) {
-		req = xprt_rdma_req_make(GFP_KERNEL);
+		req = xprt_rdma_req_create(XPRT_RDMA_BUF_SIZE, GFP_KERNEL);
 		if (!req)
 			return -ENOMEM;
 		list_add(&req->rr_all, &xr->xr_req_all);
@@ -162,7 +152,7 @@ static struct xprt_rdma_req *xprt_rdma_req_grow(struct xprt_rdma *xr)
 
 	xr->xr_nreqs++;
 	spin_unlock(&xprt->reserve_lock);
-	req = xprt_rdma_req_make(rpc_task_gfp_mask());
+	req = xprt_rdma_req_create(XPRT_RDMA_BUF_SIZE, rpc_task_gfp_mask());
 	spin_lock(&xprt->reserve_lock);
 	if (req)
 		list_add(&req->rr_all, &xr->xr_req_all);
@@ -225,6 +215,7 @@ out_unlock:
 void xprt_rdma_req_free_slot(struct rpc_xprt *xprt, struct rpc_rqst *rqst)
 {
 	struct xprt_rdma *xr = xprt_rdma_from(xprt);
+	const struct rpcrdma_window *win = &xr->xr_window;
 	struct xprt_rdma_req *req = xprt_rdma_req_from(rqst);
 
 	WARN_ON_ONCE(!list_empty(&req->rr_mrs));
@@ -241,11 +232,14 @@ void xprt_rdma_req_free_slot(struct rpc_xprt *xprt, struct rpc_rqst *rqst)
 	}
 	spin_unlock(&xprt->reserve_lock);
 
-	/* RPCs that ended without a Reply still use all credits, so no Call can be sent.
-	 * Their Replies may never come, and no timer would detect that. So close the
-	 * connection; sunrpc then makes a new one.
+	/* If RPCs that ended without a Reply still use all credits, no Call can be sent. Their
+	 * Replies may never come, and no timer would detect that. So close the connection; sunrpc
+	 * then makes a new one. Credits that Calls use beyond their first (wn_more) may belong to
+	 * an RPC that was not given up, and become free when that RPC ends (RTX-81). So if wn_more
+	 * is not 0, the connection is closed only if no other RPC has a credit.
 	 */
-	if (unlikely(xprt_rdma_credit_is_stuck(xr)))
+	if (unlikely(!rpcrdma_window_room(win, 0) &&
+		     (!READ_ONCE(win->wn_more) || !READ_ONCE(xprt->cong))))
 		xprt_force_disconnect(xprt);
 }
 
@@ -375,5 +369,7 @@ void xprt_rdma_recv_make_spare(struct xprt_rdma *xr)
 	    pool->rp_count != want)
 		return;
 	xr->xr_spare = xr->xr_spare_max;
-	xprt_rdma_credit_add_spare(xr, xr->xr_spare);
+	spin_lock(&xr->xr_xprt.transport_lock);
+	xr->xr_spare_free += xr->xr_spare;
+	spin_unlock(&xr->xr_xprt.transport_lock);
 }

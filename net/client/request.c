@@ -40,12 +40,16 @@
 static int xprt_rdma_send_prepare_reply(struct xprt_rdma *xr)
 {
 	u32 expected = xprt_rdma_recv_expected(xr), replies, owed;
+	struct rpc_xprt *xprt = &xr->xr_xprt;
 	int rc;
 
 	if (expected >= xprt_rdma_recv_most(xr))
 		return 0;
-	/* xprt_rdma_credit_in_flight() already counts this Call. */
-	replies = xprt_rdma_credit_in_flight(xr) * RPCRDMA_MSG_RECVS;
+	/* This Call is in cong already. */
+	spin_lock(&xprt->transport_lock);
+	replies = ((xprt->cong >> RPC_CWNDSHIFT) + xr->xr_window.wn_owed) *
+		  RPCRDMA_MSG_RECVS;
+	spin_unlock(&xprt->transport_lock);
 	if (likely(replies <= expected))
 		return 0;
 	rc = xprt_rdma_recv_expect(xr, replies, XPRT_RDMA_GFP);
@@ -185,9 +189,10 @@ int xprt_rdma_send_request(struct rpc_rqst *rqst)
 	}
 	/* The server may have answered an earlier Call of this RPC with an error. In that
 	 * case xprt_rdma_reply_resend() has first returned the RPC's credit and then changed
-	 * rq_connect_cookie. So take a credit only after rq_connect_cookie was read.
+	 * rq_connect_cookie. So take a credit only after rq_connect_cookie was read. If no credit
+	 * is free, sunrpc wakes the RPC when one is free.
 	 */
-	if (!xprt_rdma_credit_take(rqst))
+	if (!xprt_request_get_cong(xprt, rqst))
 		return -EBADSLT;
 
 	rqst->rq_xtime = ktime_get();

@@ -250,7 +250,7 @@ static void xprt_rdma_destroy(struct rpc_xprt *xprt)
 	struct xprt_rdma *xr = xprt_rdma_from(xprt);
 
 	debugfs_remove(xr->xr_debugfs);
-	xprt_rdma_credit_exit(xr);
+	cancel_delayed_work_sync(&xr->xr_again_work);
 	xprt_rdma_connect_exit(xr);
 	xprt_rdma_bc_destroy(xprt, 0);
 	xprt_rdma_free(xr);

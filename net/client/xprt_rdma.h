@@ -625,7 +625,7 @@ void xprt_rdma_req_alloc_slot(struct rpc_xprt *xprt, struct rpc_task *task);
 void xprt_rdma_req_free_slot(struct rpc_xprt *xprt, struct rpc_rqst *rqst);
 int xprt_rdma_req_alloc_buf(struct rpc_task *task);
 void xprt_rdma_req_free_buf(struct rpc_task *task);
-struct xprt_rdma_req *xprt_rdma_req_create(gfp_t gfp);
+struct xprt_rdma_req *xprt_rdma_req_create(size_t size, gfp_t gfp);
 int xprt_rdma_req_reserve(struct xprt_rdma *xr);
 void xprt_rdma_req_destroy(struct xprt_rdma_req *req);
 void xprt_rdma_req_destroy_all(struct xprt_rdma *xr);
@@ -666,10 +666,8 @@ void xprt_rdma_credit_give_back(struct rpc_task *task);
 int xprt_rdma_credit_yield(struct rpc_task *task);
 int xprt_rdma_credit_drain(struct xprt_rdma *xr, unsigned int cookie);
 void xprt_rdma_credit_init(struct xprt_rdma *xr);
-void xprt_rdma_credit_exit(struct xprt_rdma *xr);
 void xprt_rdma_credit_release(struct rpc_task *task);
 bool xprt_rdma_credit_late_reply(struct xprt_rdma *xr, u32 xid);
-void xprt_rdma_credit_add_spare(struct xprt_rdma *xr, u32 recvs);
 u32 xprt_rdma_credit_wanted(const struct xprt_rdma *xr);
 void xprt_rdma_credit_see_extra(struct xprt_rdma *xr,
 				struct xprt_rdma_extra *most);
@@ -680,42 +678,6 @@ void xprt_rdma_credit_drop_recvs(struct xprt_rdma *xr,
 				 struct xprt_rdma_req *req);
 void xprt_rdma_credit_drop_extra(struct xprt_rdma *xr,
 				 struct xprt_rdma_req *req);
-
-/* Takes a credit for an RPC, unless the RPC already has one. Returns false if no credit is
- * free; sunrpc then wakes the RPC when a credit is free.
- */
-static inline bool xprt_rdma_credit_take(struct rpc_rqst *rqst)
-{
-	return xprt_request_get_cong(rqst->rq_xprt, rqst);
-}
-
-/* Returns the number of credits in use, counting one for each Call: those of RPCs that have a
- * credit, and those of given-up RPCs whose Reply has not come. The further credits of groups
- * (wn_more) are not counted.
- */
-static inline u32 xprt_rdma_credit_in_flight(struct xprt_rdma *xr)
-{
-	struct rpc_xprt *xprt = &xr->xr_xprt;
-	u32 calls;
-
-	spin_lock(&xprt->transport_lock);
-	calls = (xprt->cong >> RPC_CWNDSHIFT) + xr->xr_window.wn_owed;
-	spin_unlock(&xprt->transport_lock);
-	return calls;
-}
-
-/* Returns true if RPCs that were given up use all credits of the grant. No Call can then be sent
- * until one of their Replies comes. Credits that Calls use beyond their first (wn_more) may belong
- * to an RPC that was not given up, and become free when that RPC ends (RTX-81). So if wn_more is
- * not 0, this returns true only if cong is 0, that is, if no other RPC has a credit.
- */
-static inline bool xprt_rdma_credit_is_stuck(const struct xprt_rdma *xr)
-{
-	const struct rpcrdma_window *win = &xr->xr_window;
-
-	return !rpcrdma_window_room(win, 0) &&
-	       (!READ_ONCE(win->wn_more) || !READ_ONCE(xr->xr_xprt.cong));
-}
 
 /* Tells sunrpc that no Call sent so far will get a Reply any more. Context: send lock held. */
 static inline void xprt_rdma_credit_next_cookie(struct xprt_rdma *xr)
