@@ -33,7 +33,7 @@
  * not answer. sunrpc's own workqueue (xprtiod) is not used for this: it also runs tasks that send
  * RPCs on other transports, and has only one thread when memory is short.
  */
-static struct workqueue_struct *xprt_rdma_connect_wq;
+struct workqueue_struct *xprt_rdma_connect_wq;
 
 /* Time in jiffies after which a run of the connect worker tries no further path. The time is
  * limited, because sunrpc has to wait for the worker before it can destroy the transport.
@@ -514,27 +514,4 @@ void xprt_rdma_connect_exit(struct xprt_rdma *xr)
 	cancel_delayed_work_sync(&xr->xr_connect_work);
 	cancel_delayed_work_sync(&xr->xr_home_work);
 	xprt_rdma_teardown(xr);
-}
-
-/**
- * xprt_rdma_connect_start - create the workqueue for connecting
- *
- * Context: module load.
- * Return: 0 or %-ENOMEM.
- */
-int xprt_rdma_connect_start(void)
-{
-	xprt_rdma_connect_wq = alloc_workqueue("rpcrdma_connect",
-					       WQ_MEM_RECLAIM | WQ_UNBOUND, 0);
-	return xprt_rdma_connect_wq ? 0 : -ENOMEM;
-}
-
-/**
- * xprt_rdma_connect_stop - destroy the workqueue for connecting
- *
- * Context: module unload, or failed load. No transport is left.
- */
-void xprt_rdma_connect_stop(void)
-{
-	destroy_workqueue(xprt_rdma_connect_wq);
 }

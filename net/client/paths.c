@@ -726,30 +726,10 @@ static void __net_exit xprt_rdma_net_exit(struct net *net)
 	xprt_rdma_lines_put(&xprt_rdma_net_of(net)->tn_lines);
 }
 
-static struct pernet_operations xprt_rdma_net_ops = {
+/* Makes an empty table of paths for each network namespace */
+struct pernet_operations xprt_rdma_net_ops = {
 	.init	= xprt_rdma_net_init,
 	.exit	= xprt_rdma_net_exit,
 	.id	= &xprt_rdma_net_id,
 	.size	= sizeof(struct xprt_rdma_net),
 };
-
-/**
- * xprt_rdma_paths_start - make an empty table of paths for each network namespace
- *
- * Context: module load.
- * Return: 0 or the error of register_pernet_subsys().
- */
-int xprt_rdma_paths_start(void)
-{
-	return register_pernet_subsys(&xprt_rdma_net_ops);
-}
-
-/**
- * xprt_rdma_paths_stop - free the tables of paths
- *
- * Context: module unload, or failed load. No transport is left.
- */
-void xprt_rdma_paths_stop(void)
-{
-	unregister_pernet_subsys(&xprt_rdma_net_ops);
-}

@@ -33,68 +33,49 @@ static const struct rpc_timeout xprt_rdma_default_timeout = {
 	.to_maxval	= 60 * HZ,
 };
 
-static void xprt_rdma_free_strings(struct rpc_xprt *xprt)
+static void xprt_rdma_format_port(struct xprt_rdma *xr, u16 port)
 {
-	int i;
-
-	for (i = 0; i < RPC_DISPLAY_MAX; i++) {
-		switch (i) {
-		case RPC_DISPLAY_PROTO:
-		case RPC_DISPLAY_NETID:
-			continue;	/* constants */
-		default:
-			kfree(xprt->address_strings[i]);
-		}
-	}
-}
-
-static void xprt_rdma_format_port(struct rpc_xprt *xprt, u16 port)
-{
-	kfree(xprt->address_strings[RPC_DISPLAY_PORT]);
-	kfree(xprt->address_strings[RPC_DISPLAY_HEX_PORT]);
-	xprt->address_strings[RPC_DISPLAY_PORT] =
-		kasprintf(GFP_KERNEL, "%u", port);
-	xprt->address_strings[RPC_DISPLAY_HEX_PORT] =
-		kasprintf(GFP_KERNEL, "%4hx", port);
+	snprintf(xr->xr_port, sizeof(xr->xr_port), "%u", port);
+	snprintf(xr->xr_hex_port, sizeof(xr->xr_hex_port), "%4hx", port);
 }
 
 static int xprt_rdma_format_addr(struct rpc_xprt *xprt)
 {
+	struct sockaddr_in6 *sin6 = (struct sockaddr_in6 *)&xprt->addr;
+	struct sockaddr_in *sin = (struct sockaddr_in *)&xprt->addr;
 	struct sockaddr *sap = (struct sockaddr *)&xprt->addr;
 	char buf[INET6_ADDRSTRLEN + IPV6_SCOPE_ID_LEN];
-	struct sockaddr_in *sin = (struct sockaddr_in *)sap;
-	char *hex;
+	struct xprt_rdma *xr = xprt_rdma_from(xprt);
 
 	switch (sap->sa_family) {
 	case AF_INET:
 		xprt->address_strings[RPC_DISPLAY_NETID] = RPCBIND_NETID_RDMA;
-		hex = kasprintf(GFP_KERNEL, "%08x",
-				ntohl(sin->sin_addr.s_addr));
+		snprintf(xr->xr_hex_addr, sizeof(xr->xr_hex_addr), "%08x",
+			 ntohl(sin->sin_addr.s_addr));
 		break;
 	case AF_INET6:
 		xprt->address_strings[RPC_DISPLAY_NETID] = RPCBIND_NETID_RDMA6;
-		hex = kasprintf(GFP_KERNEL, "%pi6",
-				&((struct sockaddr_in6 *)sap)->sin6_addr);
+		snprintf(xr->xr_hex_addr, sizeof(xr->xr_hex_addr), "%pi6",
+			 &sin6->sin6_addr);
 		break;
 	default:
 		return -EAFNOSUPPORT;
 	}
 	rpc_ntop(sap, buf, sizeof(buf));
+	/* If an administrator changes the address (dstaddr in sysfs), sunrpc frees this string. */
 	xprt->address_strings[RPC_DISPLAY_ADDR] = kstrdup(buf, GFP_KERNEL);
-	xprt->address_strings[RPC_DISPLAY_HEX_ADDR] = hex;
+	xprt->address_strings[RPC_DISPLAY_HEX_ADDR] = xr->xr_hex_addr;
 	xprt->address_strings[RPC_DISPLAY_PROTO] = "rdma";
-	xprt_rdma_format_port(xprt, rpc_get_port(sap));
-	if (!hex || !xprt->address_strings[RPC_DISPLAY_ADDR] ||
-	    !xprt->address_strings[RPC_DISPLAY_PORT] ||
-	    !xprt->address_strings[RPC_DISPLAY_HEX_PORT])
-		return -ENOMEM;
-	return 0;
+	xprt->address_strings[RPC_DISPLAY_PORT] = xr->xr_port;
+	xprt->address_strings[RPC_DISPLAY_HEX_PORT] = xr->xr_hex_port;
+	xprt_rdma_format_port(xr, rpc_get_port(sap));
+	return xprt->address_strings[RPC_DISPLAY_ADDR] ? 0 : -ENOMEM;
 }
 
 static void xprt_rdma_set_port(struct rpc_xprt *xprt, unsigned short port)
 {
 	rpc_set_port((struct sockaddr *)&xprt->addr, port);
-	xprt_rdma_format_port(xprt, port);
+	xprt_rdma_format_port(xprt_rdma_from(xprt), port);
 }
 
 static int xprt_rdma_get_srcaddr(struct rpc_xprt *xprt, char *buf,
@@ -162,17 +143,6 @@ static void xprt_rdma_debugfs_credits(struct seq_file *seq,
 		   READ_ONCE(xr->xr_bc_enabled) ? XPRT_RDMA_BC_REQUESTS : 0);
 }
 
-static void xprt_rdma_debugfs_paths(struct seq_file *seq, struct xprt_rdma *xr)
-{
-	const struct xprt_rdma_paths *th = &xr->xr_paths;
-
-	/* Before the first attempt to connect, np_dst is empty, and "(einval)" is shown. */
-	seq_printf(seq, "destination %pISpc\n", &xr->xr_path.np_dst);
-	seq_printf(seq, "number %u\n", READ_ONCE(th->th_number));
-	seq_printf(seq, "path %u\n", READ_ONCE(th->th_path));
-	seq_printf(seq, "paths %u\n", READ_ONCE(th->th_count));
-}
-
 /* The file /sys/kernel/debug/rpcrdma/client/<address>:<port>-<number> shows a transport. It exists
  * as long as the transport, even while there is no connection, because it also shows why a
  * connection ended. So a new connection may be set up while the file is read: see
@@ -188,7 +158,11 @@ static int xprt_rdma_debugfs_show(struct seq_file *seq, void *unused)
 	seq_printf(seq, "peer %pISpc\n", &xprt->addr);
 	/* Before the first connection, xr_srcaddr is empty, and "(einval)" is shown. */
 	seq_printf(seq, "source %pISpc\n", &xr->xr_srcaddr);
-	xprt_rdma_debugfs_paths(seq, xr);
+	/* Before the first attempt to connect, np_dst is empty, and "(einval)" is shown. */
+	seq_printf(seq, "destination %pISpc\n", &xr->xr_path.np_dst);
+	seq_printf(seq, "number %u\n", READ_ONCE(xr->xr_paths.th_number));
+	seq_printf(seq, "path %u\n", READ_ONCE(xr->xr_paths.th_path));
+	seq_printf(seq, "paths %u\n", READ_ONCE(xr->xr_paths.th_count));
 	seq_printf(seq, "netns %u\n", xprt->xprt_net->ns.inum);
 	seq_printf(seq, "device %s\n", xr->xr_device);
 	rpcrdma_debugfs_conn(seq, READ_ONCE(xr->xr_vers), &xr->xr_conn);
@@ -202,15 +176,6 @@ static int xprt_rdma_debugfs_show(struct seq_file *seq, void *unused)
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(xprt_rdma_debugfs);
-
-static void xprt_rdma_debugfs_create(struct xprt_rdma *xr)
-{
-	char peer[INET6_ADDRSTRLEN + sizeof("[]:65535")];
-
-	snprintf(peer, sizeof(peer), "%pISpc", &xr->xr_xprt.addr);
-	xr->xr_debugfs = rpcrdma_debugfs_add(RPCRDMA_DEBUGFS_CLIENT, peer, xr,
-					     &xprt_rdma_debugfs_fops);
-}
 
 /* Counts the rpc_clnts that use the transport for swap. While there are any, sunrpc lets tasks
  * that send on the transport use the kernel's memory reserve, and connecting and closing may
@@ -236,7 +201,7 @@ static void xprt_rdma_free(struct xprt_rdma *xr)
 {
 	xprt_rdma_paths_leave(xr);
 	xprt_rdma_req_destroy_all(xr);
-	xprt_rdma_free_strings(&xr->xr_xprt);
+	kfree(xr->xr_xprt.address_strings[RPC_DISPLAY_ADDR]);
 	kvfree(xr->xr_owed);
 	xprt_free(&xr->xr_xprt);
 	module_put(THIS_MODULE);
@@ -340,6 +305,7 @@ static void xprt_rdma_init_xprt(struct rpc_xprt *xprt,
 
 static struct rpc_xprt *xprt_rdma_setup(struct xprt_create *args)
 {
+	char peer[INET6_ADDRSTRLEN + sizeof("[]:65535")];
 	struct rpc_xprt *xprt;
 	struct xprt_rdma *xr;
 	int rc = -ENOMEM;
@@ -380,7 +346,9 @@ static struct rpc_xprt *xprt_rdma_setup(struct xprt_create *args)
 		xprt_rdma_free(xr);
 		return ERR_PTR(rc);
 	}
-	xprt_rdma_debugfs_create(xr);
+	snprintf(peer, sizeof(peer), "%pISpc", &xprt->addr);
+	xr->xr_debugfs = rpcrdma_debugfs_add(RPCRDMA_DEBUGFS_CLIENT, peer, xr,
+					     &xprt_rdma_debugfs_fops);
 	return xprt;
 
 out_put_module:
@@ -401,20 +369,23 @@ static struct xprt_class xprt_rdma_class = {
  * xprt_rdma_init - offer the client transport to sunrpc
  *
  * Context: module load.
- * Return: 0; %-ENOMEM; %-EEXIST if another module provides a transport of this kind.
+ * Return: 0; %-ENOMEM or another error of register_pernet_subsys(); %-EEXIST if another module
+ *	provides a transport of this kind.
  */
 int xprt_rdma_init(void)
 {
 	int rc;
 
-	rc = xprt_rdma_paths_start();
+	rc = register_pernet_subsys(&xprt_rdma_net_ops);
 	if (rc)
 		return rc;
 	rc = IS_ENABLED(CONFIG_RPCRDMA_GPU) ? xprt_rdma_foreign_init() : 0;
 	if (rc)
 		goto out_paths;
-	rc = xprt_rdma_connect_start();
-	if (rc)
+	rc = -ENOMEM;
+	xprt_rdma_connect_wq = alloc_workqueue("rpcrdma_connect",
+					       WQ_MEM_RECLAIM | WQ_UNBOUND, 0);
+	if (!xprt_rdma_connect_wq)
 		goto out_foreign;
 	rc = xprt_register_transport(&xprt_rdma_class);
 	if (rc)
@@ -422,12 +393,12 @@ int xprt_rdma_init(void)
 	return 0;
 
 out_connect:
-	xprt_rdma_connect_stop();
+	destroy_workqueue(xprt_rdma_connect_wq);
 out_foreign:
 	if (IS_ENABLED(CONFIG_RPCRDMA_GPU))
 		xprt_rdma_foreign_exit();
 out_paths:
-	xprt_rdma_paths_stop();
+	unregister_pernet_subsys(&xprt_rdma_net_ops);
 	return rc;
 }
 
@@ -439,8 +410,8 @@ out_paths:
 void xprt_rdma_exit(void)
 {
 	xprt_unregister_transport(&xprt_rdma_class);
-	xprt_rdma_connect_stop();
+	destroy_workqueue(xprt_rdma_connect_wq);
 	if (IS_ENABLED(CONFIG_RPCRDMA_GPU))
 		xprt_rdma_foreign_exit();
-	xprt_rdma_paths_stop();
+	unregister_pernet_subsys(&xprt_rdma_net_ops);
 }

@@ -375,6 +375,9 @@ struct xprt_rdma_paths {
  *	lock sets it.
  * @xr_timeout: RPC timeout set by set_connect_timeout
  * @xr_srcaddr: our address on the present or latest connection
+ * @xr_port: port of the server, as text; in xprt->address_strings, like the next two
+ * @xr_hex_port: port of the server, as hexadecimal text
+ * @xr_hex_addr: address of the server, as hexadecimal text
  * @xr_req_free: slots not in use, under xprt->reserve_lock
  * @xr_req_all: all slots, under xprt->reserve_lock
  * @xr_nreqs: number of slots
@@ -451,6 +454,9 @@ struct xprt_rdma {
 	struct rpcrdma_conn_path	xr_path;
 	struct rpc_timeout		xr_timeout;
 	struct sockaddr_storage		xr_srcaddr;
+	char				xr_port[sizeof("65535")];
+	char				xr_hex_port[sizeof("ffff")];
+	char				xr_hex_addr[2 * sizeof(struct in6_addr) + 1];
 
 	struct list_head		xr_req_free;
 	struct list_head		xr_req_all;
@@ -583,8 +589,7 @@ int xprt_rdma_init(void);
 void xprt_rdma_exit(void);
 
 /* client/connect.c */
-int xprt_rdma_connect_start(void);
-void xprt_rdma_connect_stop(void);
+extern struct workqueue_struct *xprt_rdma_connect_wq;
 void xprt_rdma_connect_init(struct xprt_rdma *xr);
 void xprt_rdma_connect_exit(struct xprt_rdma *xr);
 void xprt_rdma_connect(struct rpc_xprt *xprt, struct rpc_task *task);
@@ -595,8 +600,7 @@ void xprt_rdma_set_connect_timeout(struct rpc_xprt *xprt,
 				   unsigned long reconnect_timeout);
 
 /* client/paths.c */
-int xprt_rdma_paths_start(void);
-void xprt_rdma_paths_stop(void);
+extern struct pernet_operations xprt_rdma_net_ops;
 int xprt_rdma_paths_write(struct net *net, char *text, size_t len);
 size_t xprt_rdma_paths_read(struct net *net, char *buf, size_t size,
 			    loff_t skip);
