@@ -6,6 +6,7 @@
 #ifndef RPCRDMA_PATHS_H
 #define RPCRDMA_PATHS_H
 
+#include <linux/minmax.h>
 #include <linux/string.h>
 #include <linux/types.h>
 
@@ -86,7 +87,6 @@ struct rpcrdma_path_state {
 int rpcrdma_paths_parse(struct rpcrdma_paths *paths, char *line);
 u32 rpcrdma_path_choose(const struct rpcrdma_path_state *state, u32 count,
 			u32 number, u64 now);
-void rpcrdma_path_fail(struct rpcrdma_path_state *state, u32 path, u64 now);
 
 /* Do two addresses have the same family, bytes and scope? */
 static inline bool rpcrdma_addr_same(const struct rpcrdma_addr *a,
@@ -105,10 +105,7 @@ static inline bool rpcrdma_paths_empty(const struct rpcrdma_paths *paths)
 /* Returns the number of paths, which is at least 1. */
 static inline u32 rpcrdma_paths_count(const struct rpcrdma_paths *paths)
 {
-	u32 most = paths->pw_nsrc > paths->pw_ndst ? paths->pw_nsrc :
-						     paths->pw_ndst;
-
-	return most ? most : 1;
+	return max(paths->pw_nsrc, paths->pw_ndst) ?: 1;
 }
 
 /* Returns the source of a path, or NULL if the kernel chooses it. */
@@ -129,6 +126,13 @@ rpcrdma_paths_dst(const struct rpcrdma_paths *paths, u32 path)
 static inline u32 rpcrdma_path_home(u32 count, u32 number)
 {
 	return number % count;
+}
+
+/* Called when a path has failed, @now in seconds. */
+static inline void rpcrdma_path_fail(struct rpcrdma_path_state *state, u32 path,
+				     u64 now)
+{
+	state->ph_until[path] = now + RPCRDMA_PATH_REST;
 }
 
 /* Called when a path works. */

@@ -268,10 +268,12 @@ static bool xprt_rdma_ends_rpcs(int rc)
 static int xprt_rdma_open_path(struct xprt_rdma *xr)
 {
 	unsigned long end = jiffies + XPRT_RDMA_PATHS_TIME;
-	u32 left = xprt_rdma_paths_begin(xr);
 	int rc, error = -ENETUNREACH;
 	bool other;
+	u32 left;
 
+	xprt_rdma_paths_begin(xr);
+	left = xr->xr_paths.th_count;
 	for (;;) {
 		rc = xprt_rdma_paths_choose(xr);
 		if (!rc)

@@ -17,7 +17,7 @@
  * transport connects again. So a change of the table breaks no connection.
  *
  * The transports with the same destination in a namespace are numbered: a new one gets the
- * lowest free number (if 0 to 63 are taken, see xprt_rdma_paths_number_locked()). For example, the
+ * lowest free number (if 0 to 63 are taken, see xprt_rdma_paths_join_locked()). For example, the
  * transports of the first mount (nconnect) have the numbers 0, 1, 2 and so on. If a further mount
  * has transports of its own, these get the next numbers. The number of a transport determines its
  * first path, the one that it uses as long as all its paths work (see struct xprt_rdma_paths). This
@@ -62,7 +62,7 @@
 
 /**
  * struct xprt_rdma_line - a line of the table
- * @li_list: link in tn_lines, under tn_lock; or in a list of xprt_rdma_paths_write(), before the
+ * @li_list: link in tn_lines, under tn_lock; or in the list of xprt_rdma_paths_write(), before the
  *	line is added to the table, or after it was removed
  * @li_refs: references: one of the list that @li_list is in, and one of each transport that uses
  *	the line
@@ -82,13 +82,11 @@ struct xprt_rdma_line {
  * struct xprt_rdma_net - what the client has for each network namespace
  * @tn_lock: protects all other members, and the th\_ members of the namespace's transports
  * @tn_lines: the table of paths
- * @tn_nlines: number of lines
  * @tn_xprts: transports, linked by th_list
  */
 struct xprt_rdma_net {
 	spinlock_t		tn_lock;	/* everything below, th_ */
 	struct list_head	tn_lines;
-	u32			tn_nlines;
 	struct list_head	tn_xprts;
 };
 
@@ -190,40 +188,37 @@ static int xprt_rdma_lines_read(struct list_head *lines, char *text)
 	return 0;
 }
 
-/* Returns an upper bound on the number of lines by which the table would grow. Lines that would be
- * removed are not subtracted, and a new destination that occurs twice counts twice.
+/* Adds lines to the table. Moves the lines that these replace to @lines, where empty lines stay.
+ * The caller frees what is in @lines afterwards.
  */
-static u32 xprt_rdma_lines_growth(struct xprt_rdma_net *tn,
-				  struct list_head *lines)
-{
-	struct xprt_rdma_line *line;
-	u32 count = 0;
-
-	list_for_each_entry(line, lines, li_list)
-		if (!rpcrdma_paths_empty(&line->li_paths) &&
-		    !xprt_rdma_line_find(tn, &line->li_paths.pw_to))
-			count++;
-	return count;
-}
-
-static void xprt_rdma_lines_apply_locked(struct xprt_rdma_net *tn,
-					 struct list_head *lines,
-					 struct list_head *gone)
+static int xprt_rdma_lines_apply(struct xprt_rdma_net *tn,
+				 struct list_head *lines)
 {
 	struct xprt_rdma_line *line, *next, *old;
+	u32 count = 0;
 
-	lockdep_assert_held(&tn->tn_lock);
+	spin_lock(&tn->tn_lock);
+	/* This is an upper bound on the number of lines: those that are removed are not subtracted,
+	 * and a new destination that occurs twice counts twice.
+	 */
+	list_for_each_entry(line, &tn->tn_lines, li_list)
+		count++;
+	list_for_each_entry(line, lines, li_list)
+		count += !rpcrdma_paths_empty(&line->li_paths) &&
+			 !xprt_rdma_line_find(tn, &line->li_paths.pw_to);
+	if (count > XPRT_RDMA_PATHS_LINES) {
+		spin_unlock(&tn->tn_lock);
+		return -ENOSPC;
+	}
 	list_for_each_entry_safe(line, next, lines, li_list) {
 		old = xprt_rdma_line_find(tn, &line->li_paths.pw_to);
-		if (old) {
-			list_move(&old->li_list, gone);
-			tn->tn_nlines--;
-		}
-		if (rpcrdma_paths_empty(&line->li_paths))
-			continue;
-		list_move_tail(&line->li_list, &tn->tn_lines);
-		tn->tn_nlines++;
+		if (old)
+			list_move(&old->li_list, lines);
+		if (!rpcrdma_paths_empty(&line->li_paths))
+			list_move_tail(&line->li_list, &tn->tn_lines);
 	}
+	spin_unlock(&tn->tn_lock);
+	return 0;
 }
 
 /**
@@ -242,9 +237,7 @@ static void xprt_rdma_lines_apply_locked(struct xprt_rdma_net *tn,
  */
 int xprt_rdma_paths_write(struct net *net, char *text, size_t len)
 {
-	struct xprt_rdma_net *tn = xprt_rdma_net_of(net);
 	LIST_HEAD(lines);
-	LIST_HEAD(gone);
 	int rc;
 
 	/* If this is only a piece of what the administrator has written, the last line may be
@@ -257,18 +250,9 @@ int xprt_rdma_paths_write(struct net *net, char *text, size_t len)
 	}
 	if (strnlen(text, len) != len)
 		return -EINVAL;
-	rc = xprt_rdma_lines_read(&lines, text);
-	if (!rc) {
-		spin_lock(&tn->tn_lock);
-		if (tn->tn_nlines + xprt_rdma_lines_growth(tn, &lines) >
-		    XPRT_RDMA_PATHS_LINES)
-			rc = -ENOSPC;
-		else
-			xprt_rdma_lines_apply_locked(tn, &lines, &gone);
-		spin_unlock(&tn->tn_lock);
-	}
+	rc = xprt_rdma_lines_read(&lines, text) ?:
+	     xprt_rdma_lines_apply(xprt_rdma_net_of(net), &lines);
 	xprt_rdma_lines_put(&lines);
-	xprt_rdma_lines_put(&gone);
 	return rc;
 }
 
@@ -304,77 +288,35 @@ size_t xprt_rdma_paths_read(struct net *net, char *buf, size_t size,
 	return done;
 }
 
-static int xprt_rdma_paths_ifindex(struct net *net, const char *name)
-{
-	struct net_device *dev;
-	int index;
-
-	rcu_read_lock();
-	dev = dev_get_by_name_rcu(net, name);
-	index = dev ? dev->ifindex : -ENODEV;
-	rcu_read_unlock();
-	return index;
-}
-
-/* Translates an address of the table to a sockaddr. Does not change the port in @ss. */
-static int xprt_rdma_paths_to_sockaddr(struct net *net,
-				       const struct rpcrdma_addr *addr,
-				       struct sockaddr_storage *ss)
+/* Sets @ss to an address of the table, but does not change its port. If @addr is only an interface,
+ * @ss does not change. Returns the index of the interface or of the scope, or 0 if @addr has none;
+ * or -ENODEV.
+ */
+static int xprt_rdma_paths_addr(struct net *net,
+				const struct rpcrdma_addr *addr,
+				struct sockaddr_storage *ss)
 {
 	struct sockaddr_in6 *sin6 = (struct sockaddr_in6 *)ss;
 	struct sockaddr_in *sin = (struct sockaddr_in *)ss;
+	struct net_device *dev;
 	int index = 0;
 
+	if (addr->ad_dev[0]) {
+		rcu_read_lock();
+		dev = dev_get_by_name_rcu(net, addr->ad_dev);
+		index = dev ? dev->ifindex : -ENODEV;
+		rcu_read_unlock();
+	}
 	if (addr->ad_family == RPCRDMA_ADDR_4) {
 		ss->ss_family = AF_INET;
 		memcpy(&sin->sin_addr, addr->ad_bytes, sizeof(sin->sin_addr));
-		return 0;
+	} else if (addr->ad_family == RPCRDMA_ADDR_6) {
+		ss->ss_family = AF_INET6;
+		sin6->sin6_scope_id = index;
+		memcpy(&sin6->sin6_addr, addr->ad_bytes,
+		       sizeof(sin6->sin6_addr));
 	}
-	if (addr->ad_dev[0])
-		index = xprt_rdma_paths_ifindex(net, addr->ad_dev);
-	if (index < 0)
-		return index;
-	ss->ss_family = AF_INET6;
-	sin6->sin6_scope_id = index;
-	memcpy(&sin6->sin6_addr, addr->ad_bytes, sizeof(sin6->sin6_addr));
-	return 0;
-}
-
-/* Translates the address of a transport to the form in which the table has addresses. */
-static void xprt_rdma_paths_from_sockaddr(struct net *net,
-					  const struct sockaddr_storage *ss,
-					  struct rpcrdma_addr *addr)
-{
-	const struct sockaddr_in6 *sin6 = (const struct sockaddr_in6 *)ss;
-	const struct sockaddr_in *sin = (const struct sockaddr_in *)ss;
-	struct net_device *dev;
-
-	memset(addr, 0, sizeof(*addr));
-	if (ss->ss_family == AF_INET) {
-		addr->ad_family = RPCRDMA_ADDR_4;
-		memcpy(addr->ad_bytes, &sin->sin_addr, sizeof(sin->sin_addr));
-		return;
-	}
-	addr->ad_family = RPCRDMA_ADDR_6;
-	memcpy(addr->ad_bytes, &sin6->sin6_addr, sizeof(sin6->sin6_addr));
-	rcu_read_lock();
-	dev = dev_get_by_index_rcu(net, sin6->sin6_scope_id);
-	if (dev)
-		strscpy(addr->ad_dev, dev->name, sizeof(addr->ad_dev));
-	rcu_read_unlock();
-}
-
-static int xprt_rdma_paths_set_src(struct net *net,
-				   const struct rpcrdma_addr *src,
-				   struct rpcrdma_conn_path *path)
-{
-	int index;
-
-	if (src->ad_family)
-		return xprt_rdma_paths_to_sockaddr(net, src, &path->np_src);
-	index = xprt_rdma_paths_ifindex(net, src->ad_dev);
-	path->np_ifindex = max(index, 0);
-	return min(index, 0);
+	return index;
 }
 
 /* Sets @path to path @index of a transport. */
@@ -395,123 +337,119 @@ static int xprt_rdma_paths_describe_locked(struct xprt_rdma *xr, u32 index,
 	src = rpcrdma_paths_src(&line->li_paths, index);
 	dst = rpcrdma_paths_dst(&line->li_paths, index);
 	if (dst)
-		rc = xprt_rdma_paths_to_sockaddr(net, dst, &path->np_dst);
-	if (!rc && src)
-		rc = xprt_rdma_paths_set_src(net, src, path);
-	return rc;
+		rc = xprt_rdma_paths_addr(net, dst, &path->np_dst);
+	if (rc >= 0 && src) {
+		rc = xprt_rdma_paths_addr(net, src, &path->np_src);
+		if (!src->ad_family)
+			path->np_ifindex = max(rc, 0);
+	}
+	return min(rc, 0);
 }
 
-/* Returns the lowest number below 64 that no other transport to the same destination has. If all of
- * these are taken, returns how many transports to this destination exist.
+/* Returns the line of the table for a transport's destination, or else the line for all
+ * destinations.
  */
-static u32 xprt_rdma_paths_number_locked(struct xprt_rdma_net *tn,
-					 const struct sockaddr *to)
+static struct xprt_rdma_line *
+xprt_rdma_line_match_locked(struct xprt_rdma_net *tn, struct xprt_rdma *xr)
 {
-	const struct xprt_rdma_paths *th;
-	u32 count = 0;
-	u64 used = 0;
+	struct sockaddr_storage *to = &xr->xr_paths.th_to, ss = { };
+	struct xprt_rdma_line *line, *any = NULL;
+	struct net *net = xr->xr_xprt.xprt_net;
+	const struct rpcrdma_addr *addr;
 
 	lockdep_assert_held(&tn->tn_lock);
-	list_for_each_entry(th, &tn->tn_xprts, th_list) {
-		if (!rpc_cmp_addr((struct sockaddr *)&th->th_to, to))
-			continue;
-		count++;
-		if (th->th_number < 64)
-			used |= BIT_ULL(th->th_number);
+	list_for_each_entry(line, &tn->tn_lines, li_list) {
+		addr = &line->li_paths.pw_to;
+		if (!addr->ad_family)
+			any = line;
+		else if (xprt_rdma_paths_addr(net, addr, &ss) >= 0 &&
+			 rpc_cmp_addr((struct sockaddr *)&ss, (struct sockaddr *)to))
+			return line;
 	}
-	return ~used ? __ffs64(~used) : count;
+	return any;
 }
 
 /* Numbers a transport that is new, or whose destination has changed. An administrator can change
- * the destination of a transport (dstaddr in sysfs).
+ * the destination of a transport (dstaddr in sysfs). The transport gets the lowest number below 64
+ * that no other transport to the same destination has. If all of these are taken, it gets the
+ * number of transports to this destination.
  */
 static void xprt_rdma_paths_join_locked(struct xprt_rdma_net *tn,
 					struct xprt_rdma *xr)
 {
 	const struct sockaddr *to = (struct sockaddr *)&xr->xr_xprt.addr;
-	struct xprt_rdma_paths *th = &xr->xr_paths;
+	struct xprt_rdma_paths *th = &xr->xr_paths, *other;
+	bool joined = !list_empty(&th->th_list) &&
+		      rpc_cmp_addr((struct sockaddr *)&th->th_to, to);
+	u32 count = 0;
+	u64 used = 0;
 
 	lockdep_assert_held(&tn->tn_lock);
-	if (list_empty(&th->th_list) ||
-	    !rpc_cmp_addr((struct sockaddr *)&th->th_to, to)) {
-		list_del_init(&th->th_list);
-		th->th_number = xprt_rdma_paths_number_locked(tn, to);
-		list_add_tail(&th->th_list, &tn->tn_xprts);
-	}
 	th->th_to = xr->xr_xprt.addr;
+	if (joined)
+		return;
+	list_del_init(&th->th_list);
+	list_for_each_entry(other, &tn->tn_xprts, th_list) {
+		if (!rpc_cmp_addr((struct sockaddr *)&other->th_to, to))
+			continue;
+		count++;
+		if (other->th_number < 64)
+			used |= BIT_ULL(other->th_number);
+	}
+	th->th_number = ~used ? __ffs64(~used) : count;
+	list_add_tail(&th->th_list, &tn->tn_xprts);
 }
 
-/* Does an error of a connection show that its path does not work? A lack of memory or of local
- * ports does not show this.
+/* Notes whether a path of a transport works. Returns true if it does not. A lack of memory or of
+ * local ports does not show this.
  */
-static bool xprt_rdma_paths_blames(int error)
+static bool xprt_rdma_paths_note_locked(struct xprt_rdma *xr, u32 path, int rc)
 {
-	switch (error) {
+	struct rpcrdma_path_state *state = &xr->xr_paths.th_state;
+
+	lockdep_assert_held(&xprt_rdma_net_from(xr)->tn_lock);
+	switch (rc) {
 	case 0:
+		rpcrdma_path_good(state, path);
+		return false;
 	case -EADDRINUSE:
 	case -ENOBUFS:
 	case -ENOMEM:
 		return false;
 	default:
+		rpcrdma_path_fail(state, path, ktime_get_seconds());
 		return true;
 	}
-}
-
-/* Notes whether a path of a transport works. */
-static void xprt_rdma_paths_note_locked(struct xprt_rdma *xr, u32 path, int rc)
-{
-	struct rpcrdma_path_state *state = &xr->xr_paths.th_state;
-
-	lockdep_assert_held(&xprt_rdma_net_from(xr)->tn_lock);
-	if (!rc)
-		rpcrdma_path_good(state, path);
-	else if (xprt_rdma_paths_blames(rc))
-		rpcrdma_path_fail(state, path, ktime_get_seconds());
-}
-
-/* Looks up the line of the table for the transport's destination, or else the line for all
- * destinations. If this is another line than before, discards what is known of the paths, because
- * the indices of paths now stand for other paths.
- */
-static void xprt_rdma_paths_take_line_locked(struct xprt_rdma_net *tn,
-					     struct xprt_rdma *xr)
-{
-	struct xprt_rdma_paths *th = &xr->xr_paths;
-	static const struct rpcrdma_addr any;
-	struct xprt_rdma_line *line;
-	struct rpcrdma_addr to;
-
-	lockdep_assert_held(&tn->tn_lock);
-	xprt_rdma_paths_from_sockaddr(xr->xr_xprt.xprt_net, &th->th_to, &to);
-	line = xprt_rdma_line_find(tn, &to) ?: xprt_rdma_line_find(tn, &any);
-	th->th_count = line ? rpcrdma_paths_count(&line->li_paths) : 1;
-	if (line == th->th_line)
-		return;
-	xprt_rdma_line_put(th->th_line);
-	if (line)
-		refcount_inc(&line->li_refs);
-	th->th_line = line;
-	memset(&th->th_state, 0, sizeof(th->th_state));
 }
 
 /**
  * xprt_rdma_paths_begin - prepare the choice of a path
  * @xr: transport that is going to connect
  *
+ * Looks up the line of the table for the transport's destination, and sets th_count. If this is
+ * another line than before, discards what is known of the paths, because the indices of paths now
+ * stand for other paths.
+ *
  * Context: process. Send lock held.
- * Return: number of paths.
  */
-u32 xprt_rdma_paths_begin(struct xprt_rdma *xr)
+void xprt_rdma_paths_begin(struct xprt_rdma *xr)
 {
 	struct xprt_rdma_net *tn = xprt_rdma_net_from(xr);
-	u32 count;
+	struct xprt_rdma_paths *th = &xr->xr_paths;
+	struct xprt_rdma_line *line;
 
 	spin_lock(&tn->tn_lock);
 	xprt_rdma_paths_join_locked(tn, xr);
-	xprt_rdma_paths_take_line_locked(tn, xr);
-	count = xr->xr_paths.th_count;
+	line = xprt_rdma_line_match_locked(tn, xr);
+	th->th_count = line ? rpcrdma_paths_count(&line->li_paths) : 1;
+	if (line != th->th_line) {
+		xprt_rdma_line_put(th->th_line);
+		if (line)
+			refcount_inc(&line->li_refs);
+		th->th_line = line;
+		memset(&th->th_state, 0, sizeof(th->th_state));
+	}
 	spin_unlock(&tn->tn_lock);
-	return count;
 }
 
 /**
@@ -550,10 +488,10 @@ bool xprt_rdma_paths_tried(struct xprt_rdma *xr, int rc)
 {
 	struct xprt_rdma_net *tn = xprt_rdma_net_from(xr);
 	struct xprt_rdma_paths *th = &xr->xr_paths;
-	bool blamed = xprt_rdma_paths_blames(rc);
+	bool blamed;
 
 	spin_lock(&tn->tn_lock);
-	xprt_rdma_paths_note_locked(xr, th->th_path, rc);
+	blamed = xprt_rdma_paths_note_locked(xr, th->th_path, rc);
 	if (blamed && th->th_count > 1) {
 		rpcrdma_count(client_path_failures);
 		trace_xprt_rdma_path_fail(xr, th->th_path, rc);

@@ -606,7 +606,7 @@ size_t xprt_rdma_paths_read(struct net *net, char *buf, size_t size,
 			    loff_t skip);
 void xprt_rdma_paths_join(struct xprt_rdma *xr);
 void xprt_rdma_paths_leave(struct xprt_rdma *xr);
-u32 xprt_rdma_paths_begin(struct xprt_rdma *xr);
+void xprt_rdma_paths_begin(struct xprt_rdma *xr);
 int xprt_rdma_paths_choose(struct xprt_rdma *xr);
 bool xprt_rdma_paths_tried(struct xprt_rdma *xr, int rc);
 void xprt_rdma_paths_connected(struct xprt_rdma *xr);

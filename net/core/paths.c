@@ -41,56 +41,35 @@ static bool rpcrdma_addr_dev(struct rpcrdma_addr *addr, const char *name)
 	return true;
 }
 
-static bool rpcrdma_addr_parse4(struct rpcrdma_addr *addr, const char *text)
-{
-	const char *end;
-
-	addr->ad_family = RPCRDMA_ADDR_4;
-	return in4_pton(text, -1, addr->ad_bytes, -1, &end) && !*end;
-}
-
-static bool rpcrdma_addr_parse6(struct rpcrdma_addr *addr, const char *text)
-{
-	const char *end;
-
-	addr->ad_family = RPCRDMA_ADDR_6;
-	return in6_pton(text, -1, addr->ad_bytes, '%', &end) &&
-	       (!*end || (*end == '%' && rpcrdma_addr_dev(addr, end + 1)));
-}
-
-/* Returns false for multicast, 255.255.255.255 and 0.0.0.0/8. */
-static bool rpcrdma_addr_is_host4(const u8 *bytes)
-{
-	static const u8 broadcast[] = { 0xff, 0xff, 0xff, 0xff };
-
-	return bytes[0] && (bytes[0] & 0xf0) != 0xe0 &&
-	       memcmp(bytes, broadcast, sizeof(broadcast));
-}
-
-/* Returns false for multicast, for the unspecified address, and for a link-local address without
- * its interface.
+/* Reads an address into @addr, whose bytes are 0. If @dev is true, an interface is allowed, too. The
+ * following are not addresses of a host: multicast, broadcast, 0.0.0.0/8, the unspecified address of
+ * IPv6, and a link-local address without its interface.
  */
-static bool rpcrdma_addr_is_host6(const struct rpcrdma_addr *addr)
-{
-	static const struct rpcrdma_addr unspecified;
-	const u8 *bytes = addr->ad_bytes;
-
-	if (bytes[0] == 0xfe && (bytes[1] & 0xc0) == 0x80)
-		return addr->ad_dev[0];
-	return bytes[0] != 0xff &&
-	       memcmp(bytes, unspecified.ad_bytes, sizeof(addr->ad_bytes));
-}
-
-/* Reads an address into @addr, whose bytes are 0. If @dev is true, an interface is allowed, too. */
 static int rpcrdma_addr_parse(struct rpcrdma_addr *addr, const char *text,
 			      bool dev)
 {
-	if (rpcrdma_addr_parse4(addr, text))
-		return rpcrdma_addr_is_host4(addr->ad_bytes) ? 0 : -EINVAL;
-	if (rpcrdma_addr_parse6(addr, text))
-		return rpcrdma_addr_is_host6(addr) ? 0 : -EINVAL;
-	memset(addr, 0, sizeof(*addr));
-	return dev && rpcrdma_addr_dev(addr, text) ? 0 : -EINVAL;
+	static const u8 broadcast[] = { 0xff, 0xff, 0xff, 0xff };
+	static const u8 unspecified[sizeof(addr->ad_bytes)];
+	u8 *bytes = addr->ad_bytes;
+	const char *end;
+	bool valid;
+
+	if (in4_pton(text, -1, bytes, -1, &end) && !*end) {
+		addr->ad_family = RPCRDMA_ADDR_4;
+		valid = bytes[0] && (bytes[0] & 0xf0) != 0xe0 &&
+			memcmp(bytes, broadcast, sizeof(broadcast));
+	} else if (in6_pton(text, -1, bytes, '%', &end) &&
+		   (!*end || (*end == '%' && rpcrdma_addr_dev(addr, end + 1)))) {
+		addr->ad_family = RPCRDMA_ADDR_6;
+		valid = bytes[0] != 0xff &&
+			memcmp(bytes, unspecified, sizeof(unspecified));
+		if (bytes[0] == 0xfe && (bytes[1] & 0xc0) == 0x80)
+			valid = addr->ad_dev[0];
+	} else {
+		memset(addr, 0, sizeof(*addr));
+		valid = dev && rpcrdma_addr_dev(addr, text);
+	}
+	return valid ? 0 : -EINVAL;
 }
 
 /* Reads a list into @list. If @list is not empty, the line has the same option twice, which is an
@@ -192,18 +171,6 @@ int rpcrdma_paths_parse(struct rpcrdma_paths *paths, char *line)
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_paths_parse);
 
-/* Returns the path at position @nth, counted from 0, of the order in which connection @number tries
- * its paths.
- */
-static u32 rpcrdma_path_nth(u32 count, u32 number, u32 nth)
-{
-	u32 home = rpcrdma_path_home(count, number);
-
-	if (!nth)
-		return home;
-	return (home + 1 + (number / count + nth - 1) % (count - 1)) % count;
-}
-
 /**
  * rpcrdma_path_choose - choose the path for an attempt to connect
  * @state: what the connection has seen of its paths
@@ -213,17 +180,19 @@ static u32 rpcrdma_path_nth(u32 count, u32 number, u32 nth)
  *
  * Context: any.
  * Return: index of a path. Of the paths that need not be avoided, it is the first one in the
- *	order of this connection (rpcrdma_path_nth()). If all must be avoided, it is the one that
- *	may be used again the soonest.
+ *	order of this connection, which begins with its first path. If all must be avoided, it
+ *	is the one that may be used again the soonest.
  */
 u32 rpcrdma_path_choose(const struct rpcrdma_path_state *state, u32 count,
 			u32 number, u64 now)
 {
-	u32 best = rpcrdma_path_home(count, number);
-	u32 nth, path;
+	u32 home = rpcrdma_path_home(count, number);
+	u32 nth, path = home, best = home;
 
 	for (nth = 0; nth < count; nth++) {
-		path = rpcrdma_path_nth(count, number, nth);
+		if (nth)
+			path = (home + 1 + (number / count + nth - 1) %
+				(count - 1)) % count;
 		if (state->ph_until[path] <= now)
 			return path;
 		if (state->ph_until[path] < state->ph_until[best])
@@ -232,17 +201,3 @@ u32 rpcrdma_path_choose(const struct rpcrdma_path_state *state, u32 count,
 	return best;
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_path_choose);
-
-/**
- * rpcrdma_path_fail - note that a path has failed
- * @state: what the connection has seen of its paths
- * @path: index of the path
- * @now: time in seconds
- *
- * Context: any.
- */
-void rpcrdma_path_fail(struct rpcrdma_path_state *state, u32 path, u64 now)
-{
-	state->ph_until[path] = now + RPCRDMA_PATH_REST;
-}
-EXPORT_SYMBOL_IF_KUNIT(rpcrdma_path_fail);
