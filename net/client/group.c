@@ -74,29 +74,6 @@ static void xprt_rdma_group_bounds(struct xprt_rdma *xr,
 	rtx->px_gather = xprt_rdma_pages_segs(xr, &req->rr_slot.rq_snd_buf);
 }
 
-/* Does the server have target segments (rtx.h), and does the Call have an item that is long enough
- * to be worth placing in them? If the item is placed, the server need not copy it. So it is placed
- * even if the Call fits inline (RTX-94).
- */
-static bool xprt_rdma_group_spares_copy(const struct xprt_rdma *xr,
-					const struct xdr_buf *snd)
-{
-	return xr->xr_conn.cn_rtx.xp_nsegs && snd->flags & XDRBUF_WRITE &&
-	       snd->page_len >= RPCRDMA_PLAN_PLACED;
-}
-
-/* Is it worthwhile to plan a group? @rc is the result of planning the Call without groups. A
- * group is planned if that plan has failed with -EMSGSIZE, or if a group may be better than
- * that plan. Most Calls are inline, and this check saves planning them twice.
- */
-static bool xprt_rdma_group_helps(const struct xprt_rdma_req *req, int rc)
-{
-	if (rc)
-		return rc == -EMSGSIZE;
-	return req->rr_plan.pl_call != RPCRDMA_CALL_INLINE ||
-	       req->rr_plan.pl_reply == RPCRDMA_REPLY_LONG;
-}
-
 /* Takes the credits, Receives and Sends that the plan asks for, beyond the first of each, which
  * the Call already has. If some of them are not available, if too few send queue entries are
  * free, or if a Send cannot get the buffer that it needs, takes none and returns false (I38).
@@ -140,29 +117,40 @@ static bool xprt_rdma_group_take(struct xprt_rdma *xr,
 int xprt_rdma_group_plan(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 			 struct xprt_rdma_send *send)
 {
+	const struct xdr_buf *snd = &req->rr_slot.rq_snd_buf;
+	const struct rpcrdma_plan *plan = &req->rr_plan;
 	struct rpcrdma_plan_rtx rtx;
 	int rc;
 
-	/* A Call that may be a group, and whose data is worth placing, is planned with groups
-	 * from the start. Any other Call is first planned without groups.
+	/* If the server has target segments (rtx.h), and the Call has an item that is long enough
+	 * to be worth placing in them, the server need not copy the item. So a Call that may be a
+	 * group is planned with groups from the start, even if it fits inline (RTX-94). Any other
+	 * Call is first planned without groups. It is planned again if that has failed with
+	 * -EMSGSIZE, or if a group may be better than that plan. Most Calls are inline, and are
+	 * planned once.
 	 */
-	if (!xprt_rdma_group_spares_copy(xr, &req->rr_slot.rq_snd_buf) ||
+	if (!xr->xr_conn.cn_rtx.xp_nsegs || !(snd->flags & XDRBUF_WRITE) ||
+	    snd->page_len < RPCRDMA_PLAN_PLACED ||
 	    !xprt_rdma_group_may(xr, req)) {
 		rc = xprt_rdma_marshal_plan(xr, req, send, NULL);
-		if (!xprt_rdma_group_helps(req, rc) ||
-		    !xprt_rdma_group_may(xr, req))
+		if (rc && rc != -EMSGSIZE)
+			return rc;
+		if (!rc && plan->pl_call == RPCRDMA_CALL_INLINE &&
+		    plan->pl_reply != RPCRDMA_REPLY_LONG)
+			return 0;
+		if (!xprt_rdma_group_may(xr, req))
 			return rc;
 	}
 	xprt_rdma_group_bounds(xr, req, &rtx);
 	rc = xprt_rdma_marshal_plan(xr, req, send, &rtx);
 	if (rc)
 		return rc;
-	if (req->rr_plan.pl_call == RPCRDMA_CALL_GROUP &&
+	if (plan->pl_call == RPCRDMA_CALL_GROUP &&
 	    !xprt_rdma_group_take(xr, req, send)) {
 		rc = xprt_rdma_marshal_plan(xr, req, send, NULL);
 		req->rr_plan.pl_short = true;
 	}
-	if (req->rr_plan.pl_short)
+	if (plan->pl_short)
 		rpcrdma_count(client_groups_short);
 	return rc;
 }
@@ -170,34 +158,22 @@ int xprt_rdma_group_plan(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 /**
  * struct xprt_rdma_group_out - a group that is being written (rtx.h explains the terms)
  * @gu_call: content of the header of the first transmission
+ * @gu_plan: plan of the Call. If pl_gathered is not 0, Sends gather the item from the pages of the
+ *	RPC, so it is not copied
  * @gu_snd: the RPC message
  * @gu_item: the item that is placed; its im_length is 0 if no item is placed
  * @gu_skip: length in bytes of the part of @gu_snd that is not in the stream: the placed item
  *	with its roundup (RTX-53)
- * @gu_gathers: Sends gather the item from the pages of the RPC, so it is not copied
  * @gu_layout: how the message is divided, and how much of it has been written
  */
 struct xprt_rdma_group_out {
 	struct rpcrdma_call_out		gu_call;
+	const struct rpcrdma_plan	*gu_plan;
 	const struct xdr_buf		*gu_snd;
 	struct rpcrdma2_item		gu_item;
 	u32				gu_skip;
-	bool				gu_gathers;
 	struct rpcrdma_layout		gu_layout;
 };
-
-/* Writes the header of a transmission (one Send of a group). Returns the length of the header in
- * bytes, or a negative errno.
- */
-static int xprt_rdma_group_encode(const struct xprt_rdma_group_out *gu,
-				  const struct rpcrdma_buf *buf,
-				  const struct rpcrdma2_transmission *tx)
-{
-	if (tx->tx_number)
-		return rpcrdma2_encode_rtx_next(buf->bf_data, buf->bf_size, tx);
-	return rpcrdma2_encode_rtx_call(buf->bf_data, buf->bf_size, tx,
-					&gu->gu_item, &gu->gu_call);
-}
 
 /* Copies @len bytes of the payload stream, from offset @offset on. The stream is the message
  * without the placed item and its roundup.
@@ -214,77 +190,54 @@ static int xprt_rdma_group_stream(const struct xprt_rdma_group_out *gu,
 				       to + before, len - before);
 }
 
-/* Adds data to a transmission (one Send of a group): og_part bytes of the item, from offset
- * @placed on. Either maps the pages with the data for the Send, or copies the data to the Send's
- * buffer. Returns the number of bytes of the transmission that are in the buffer, or a negative
- * errno.
+/* Writes the next transmission (one Send of a group): header, part of the payload stream, zeros up
+ * to the data, and data, which is a part of the item. The zeros overwrite what an earlier message
+ * has left in the buffer (RTX-57). Either maps the pages with the data for the Send, or copies the
+ * data to the Send's buffer. Returns the number of bytes of the transmission that are in the
+ * buffer, or a negative errno.
  */
-static int xprt_rdma_group_data(const struct xprt_rdma_group_out *gu,
-				struct xprt_rdma_send *send,
-				const struct rpcrdma_outgoing *out, u32 placed)
+static int xprt_rdma_group_fill(struct xprt_rdma_group_out *gu,
+				struct xprt_rdma_send *send)
 {
-	u32 at = out->og_tx.tx_data;
-
-	if (gu->gu_gathers)
-		return xprt_rdma_pages_map(send, gu->gu_snd, placed,
-					   out->og_part) ?: (int)at;
-	if (read_bytes_from_xdr_buf(gu->gu_snd, gu->gu_item.im_position + placed,
-				    send->sn_send.sd_buf.bf_data + at,
-				    out->og_part))
-		return -EIO;
-	return at + out->og_part;
-}
-
-/* Writes a transmission (one Send of a group): header, part of the payload stream, zeros up to
- * the data, and data. The zeros overwrite what an earlier message has left in the buffer
- * (RTX-57). Returns the number of bytes of the transmission that are in the buffer, or a negative
- * errno.
- */
-static int xprt_rdma_group_fill(const struct xprt_rdma_group_out *gu,
-				struct xprt_rdma_send *send,
-				const struct rpcrdma_outgoing *out, u32 placed)
-{
-	const struct rpcrdma2_transmission *tx = &out->og_tx;
 	const struct rpcrdma_buf *buf = &send->sn_send.sd_buf;
-	u32 gathered = gu->gu_gathers ? out->og_part : 0;
-	int len;
-
-	len = xprt_rdma_group_encode(gu, buf, tx);
-	if (len < 0)
-		return len;
-	if (len + tx->tx_here > buf->bf_size ||
-	    out->og_len - gathered > buf->bf_size)
-		return -EMSGSIZE;
-	if (xprt_rdma_group_stream(gu, tx->tx_offset, buf->bf_data + len,
-				   tx->tx_here))
-		return -EIO;
-	len += tx->tx_here;
-	if (!out->og_part)
-		return len;
-	memset(buf->bf_data + len, 0, tx->tx_data - len);
-	return xprt_rdma_group_data(gu, send, out, placed);
-}
-
-/* Writes the next transmission of the group to @send. Returns the same as
- * xprt_rdma_group_fill().
- */
-static int xprt_rdma_group_write_one(struct xprt_rdma_group_out *gu,
-				     const struct xprt_rdma_req *req,
-				     struct xprt_rdma_send *send)
-{
-	const struct rpcrdma_plan *plan = &req->rr_plan;
+	const struct rpcrdma_plan *plan = gu->gu_plan;
 	u32 placed = gu->gu_layout.ly_placed;
 	struct rpcrdma_outgoing out;
+	struct rpcrdma2_transmission *tx = &out.og_tx;
+	int len;
 
 	if (!rpcrdma_layout_next(&gu->gu_layout, &out))
 		return -EMSGSIZE;
-	out.og_tx.tx_xid = gu->gu_call.ko_xid;
-	out.og_tx.tx_credit = gu->gu_call.ko_credit;
-	out.og_tx.tx_count = plan->pl_count;
-	out.og_tx.tx_stream = gu->gu_layout.ly_stream;
-	out.og_tx.tx_replies = plan->pl_replies;
-	out.og_tx.tx_nitems = !!plan->pl_placed;
-	return xprt_rdma_group_fill(gu, send, &out, placed);
+	tx->tx_xid = gu->gu_call.ko_xid;
+	tx->tx_credit = gu->gu_call.ko_credit;
+	tx->tx_count = plan->pl_count;
+	tx->tx_stream = gu->gu_layout.ly_stream;
+	tx->tx_replies = plan->pl_replies;
+	tx->tx_nitems = !!plan->pl_placed;
+	if (tx->tx_number)
+		len = rpcrdma2_encode_rtx_next(buf->bf_data, buf->bf_size, tx);
+	else
+		len = rpcrdma2_encode_rtx_call(buf->bf_data, buf->bf_size, tx,
+					       &gu->gu_item, &gu->gu_call);
+	if (len < 0)
+		return len;
+	if (len + tx->tx_here > buf->bf_size ||
+	    out.og_len - (plan->pl_gathered ? out.og_part : 0) > buf->bf_size)
+		return -EMSGSIZE;
+	if (xprt_rdma_group_stream(gu, tx->tx_offset, buf->bf_data + len, tx->tx_here))
+		return -EIO;
+	len += tx->tx_here;
+	if (!out.og_part)
+		return len;
+	memset(buf->bf_data + len, 0, tx->tx_data - len);
+	len = tx->tx_data;
+	if (plan->pl_gathered)
+		return xprt_rdma_pages_map(send, gu->gu_snd, placed,
+					   out.og_part) ?: len;
+	if (read_bytes_from_xdr_buf(gu->gu_snd, gu->gu_item.im_position + placed,
+				    buf->bf_data + len, out.og_part))
+		return -EIO;
+	return len + out.og_part;
 }
 
 /* Prepares to write a group: computes the same layout as the plan did, with the planned length
@@ -304,7 +257,7 @@ static bool xprt_rdma_group_begin(struct xprt_rdma *xr,
 	gu->gu_item.im_position = snd->head[0].iov_len;
 	gu->gu_item.im_length = plan->pl_placed;
 	gu->gu_skip = xdr_align_size(plan->pl_placed);
-	gu->gu_gathers = plan->pl_gathered;
+	gu->gu_plan = plan;
 	gu->gu_layout = (struct rpcrdma_layout) {
 		.ly_hdr		= plan->pl_hdr_max,
 		.ly_limit	= plan->pl_limit,
@@ -342,16 +295,16 @@ int xprt_rdma_group_write(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 
 	if (!xprt_rdma_group_begin(xr, req, &gu))
 		return -EMSGSIZE;
-	len = xprt_rdma_group_write_one(&gu, req, first);
+	len = xprt_rdma_group_fill(&gu, first);
 	if (len < 0)
 		return len;
 	list_for_each_entry(send, &first->sn_send.sd_more, sn_send.sd_list) {
-		rc = xprt_rdma_group_write_one(&gu, req, send);
+		rc = xprt_rdma_group_fill(&gu, send);
 		if (rc < 0)
 			return rc;
 		rpcrdma_send_prepare(&send->sn_send, rc);
 	}
-	if (gu.gu_gathers)
+	if (req->rr_plan.pl_gathered)
 		container_of(rpcrdma_send_last(&first->sn_send),
 			     struct xprt_rdma_send, sn_send)->sn_gathers = req;
 	else

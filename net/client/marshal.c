@@ -161,15 +161,6 @@ int xprt_rdma_marshal_plan(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 	return unlikely(rc == -EIO) ? xprt_rdma_foreign_error() : rc;
 }
 
-static void xprt_rdma_marshal_trim(struct xdr_buf *buf, u32 len)
-{
-	buf->head[0].iov_len = min_t(size_t, buf->head[0].iov_len, len);
-	len -= buf->head[0].iov_len;
-	buf->page_len = min(buf->page_len, len);
-	len -= buf->page_len;
-	buf->tail[0].iov_len = min_t(size_t, buf->tail[0].iov_len, len);
-}
-
 static int xprt_rdma_marshal_map_call(struct xprt_rdma *xr,
 				      struct xprt_rdma_req *req)
 {
@@ -207,6 +198,7 @@ static int xprt_rdma_marshal_map_reply(struct xprt_rdma *xr,
 				       struct xprt_rdma_req *req)
 {
 	struct xdr_buf rcv = req->rr_slot.rq_rcv_buf;
+	u32 len;
 	int rc;
 
 	switch (req->rr_plan.pl_reply) {
@@ -235,7 +227,13 @@ static int xprt_rdma_marshal_map_reply(struct xprt_rdma *xr,
 	case RPCRDMA_REPLY_LONG:
 		rpcrdma_count(client_replies_long);
 		xr->xr_stats.cs_reply_chunks++;
-		xprt_rdma_marshal_trim(&rcv, xprt_rdma_marshal_reply_max(req));
+		/* A test may have set a limit that is lower than the length of the buffer. */
+		len = xprt_rdma_marshal_reply_max(req);
+		rcv.head[0].iov_len = min_t(size_t, rcv.head[0].iov_len, len);
+		len -= rcv.head[0].iov_len;
+		rcv.page_len = min(rcv.page_len, len);
+		len -= rcv.page_len;
+		rcv.tail[0].iov_len = min_t(size_t, rcv.tail[0].iov_len, len);
 		return xprt_rdma_frwr_map(xr, req, &rcv, true, &req->rr_write);
 	}
 	return -EIO;
@@ -315,56 +313,45 @@ void xprt_rdma_marshal_call(const struct xprt_rdma *xr,
 }
 
 /**
- * xprt_rdma_marshal_encode - write the transport header
+ * xprt_rdma_marshal_write - write a Call that is not a group: the transport header, and after it
+ *	the inline part of the Call
  * @xr: transport, send lock held
  * @req: the Call, with its regions
- * @send: Send to write the header to
- *
- * Context: any.
- * Return: length of the header in bytes; %-EMSGSIZE if it does not fit the Send; or %-EINVAL if
- *	such a header must never be sent.
- */
-int xprt_rdma_marshal_encode(struct xprt_rdma *xr, struct xprt_rdma_req *req,
-			     struct xprt_rdma_send *send)
-{
-	struct rpcrdma_call_out call;
-
-	xprt_rdma_marshal_call(xr, req, &call);
-	return rpcrdma_encode_call(xr->xr_vers, send->sn_send.sd_buf.bf_data,
-				   send->sn_send.sd_buf.bf_size, &call);
-}
-
-/**
- * xprt_rdma_marshal_gather - copy the inline part of a Call into a Send, after the header
- * @xr: transport, send lock held
- * @req: the Call
- * @send: Send with its transport header
- * @hdr_len: length of the transport header in bytes
+ * @send: Send to write to
  *
  * sunrpc puts the roundup of the page list at the start of the tail. If the page list is
  * in a Read chunk, its roundup is left out of the inline message, too (RFC 8166
  * 3.4.5.2).
  *
  * Context: any.
- * Return: number of bytes in the Send, including the header; %-EMSGSIZE if the inline part does not
- *	fit the Send; or %-EIO if the Call has fewer bytes than its length says.
+ * Return: number of bytes in the Send; %-EMSGSIZE if they do not fit the Send; %-EINVAL if such a
+ *	header must never be sent; or %-EIO if the Call has fewer bytes than its length says.
  */
-int xprt_rdma_marshal_gather(struct xprt_rdma *xr, struct xprt_rdma_req *req,
-			     struct xprt_rdma_send *send, u32 hdr_len)
+int xprt_rdma_marshal_write(struct xprt_rdma *xr, struct xprt_rdma_req *req,
+			    struct xprt_rdma_send *send)
 {
+	const struct rpcrdma_buf *buf = &send->sn_send.sd_buf;
 	const struct xdr_buf *snd = &req->rr_slot.rq_snd_buf;
 	u32 skip = xdr_align_size(snd->page_len);
-	u8 *to = send->sn_send.sd_buf.bf_data + hdr_len;
-	u32 len = snd->len;
 	u32 head = snd->head[0].iov_len;
+	struct rpcrdma_call_out call;
+	u32 len = snd->len;
+	int hdr_len;
+	u8 *to;
 
+	xprt_rdma_marshal_call(xr, req, &call);
+	hdr_len = rpcrdma_encode_call(xr->xr_vers, buf->bf_data, buf->bf_size,
+				      &call);
+	if (hdr_len < 0)
+		return hdr_len;
 	if (req->rr_plan.pl_call == RPCRDMA_CALL_LONG)
 		return hdr_len;
 	if (req->rr_plan.pl_call == RPCRDMA_CALL_READ)
 		len -= skip;
-	if (hdr_len + len > send->sn_send.sd_buf.bf_size)
+	if (hdr_len + len > buf->bf_size)
 		return -EMSGSIZE;
 
+	to = buf->bf_data + hdr_len;
 	if (req->rr_plan.pl_call == RPCRDMA_CALL_INLINE) {
 		if (read_bytes_from_xdr_buf(snd, 0, to, len))
 			return -EIO;

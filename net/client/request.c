@@ -18,8 +18,7 @@
  *	plan		what is inline, in one Send or several (a group: rtx.h), and what
  *			goes by RDMA
  *	register	map the memory that the server accesses, and prepare its registration
- *	encode		the transport header
- *	gather		copy the inline parts into the Send, after the header
+ *	write		the transport header into the Send, and after it a copy of the inline parts
  *	post		registrations and Send, with one doorbell
  *
  * After that the client waits for the server. reply.c handles the answer. If none comes in
@@ -78,13 +77,10 @@ static int xprt_rdma_send_call(struct xprt_rdma *xr, struct rpc_rqst *rqst)
 	rc = xprt_rdma_group_plan(xr, req, send);
 	if (!rc)
 		rc = xprt_rdma_marshal_register(xr, req);
-	if (!rc && req->rr_plan.pl_call == RPCRDMA_CALL_GROUP) {
+	if (!rc && req->rr_plan.pl_call == RPCRDMA_CALL_GROUP)
 		rc = xprt_rdma_group_write(xr, req, send);
-	} else if (!rc) {
-		rc = xprt_rdma_marshal_encode(xr, req, send);
-		if (rc > 0)
-			rc = xprt_rdma_marshal_gather(xr, req, send, rc);
-	}
+	else if (!rc)
+		rc = xprt_rdma_marshal_write(xr, req, send);
 	if (rc < 0)
 		goto out_unmap;
 	trace_xprt_rdma_marshal(rqst, &req->rr_plan, rc);

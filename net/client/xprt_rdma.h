@@ -709,10 +709,8 @@ int xprt_rdma_marshal_register(struct xprt_rdma *xr, struct xprt_rdma_req *req);
 void xprt_rdma_marshal_call(const struct xprt_rdma *xr,
 			    const struct xprt_rdma_req *req,
 			    struct rpcrdma_call_out *call);
-int xprt_rdma_marshal_encode(struct xprt_rdma *xr, struct xprt_rdma_req *req,
-			     struct xprt_rdma_send *send);
-int xprt_rdma_marshal_gather(struct xprt_rdma *xr, struct xprt_rdma_req *req,
-			     struct xprt_rdma_send *send, u32 hdr_len);
+int xprt_rdma_marshal_write(struct xprt_rdma *xr, struct xprt_rdma_req *req,
+			    struct xprt_rdma_send *send);
 bool xprt_rdma_marshal_retry(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 			     const struct rpcrdma_hdr *hdr);
 

@@ -41,8 +41,8 @@ static bool rpcrdma_addr_dev(struct rpcrdma_addr *addr, const char *name)
 	return true;
 }
 
-/* Reads an address into @addr, whose bytes are 0. If @dev is true, an interface is allowed, too. The
- * following are not addresses of a host: multicast, broadcast, 0.0.0.0/8, the unspecified address of
+/* Reads an address into @addr, whose bytes are 0. If @dev is true, an interface is allowed, too.
+ * These are not addresses of a host: multicast, broadcast, 0.0.0.0/8, the unspecified address of
  * IPv6, and a link-local address without its interface.
  */
 static int rpcrdma_addr_parse(struct rpcrdma_addr *addr, const char *text,
