@@ -92,15 +92,6 @@ static int xprt_rdma_reply_place_rest(const struct rpcrdma_msg_in *msg,
 				      len);
 }
 
-/* Does the Call in this slot offer foreign pages (plan.h) in a Write chunk? */
-static bool xprt_rdma_reply_is_foreign(const struct xprt_rdma_req *req)
-{
-	const struct xdr_buf *rcv = &req->rr_slot.rq_rcv_buf;
-
-	return rcv->page_len && !rpcrdma_plan_touches_reply(&req->rr_plan) &&
-	       (req->rr_foreign || xprt_rdma_frwr_is_foreign(rcv));
-}
-
 /* Copies the inline part of a Reply whose item came by RDMA, and is in the pages. The item must
  * follow the head without a gap, but the upper layer could only estimate the length of the head,
  * whose verifier may be shorter or longer than before. In the Replies that Linux decodes, only
@@ -130,7 +121,10 @@ static int xprt_rdma_reply_place_inline(struct xprt_rdma *xr,
 	const struct rpcrdma_msg_in *msg = req->rr_msg;
 	u32 len = rpcrdma_msg_body_len(msg);
 	u32 head = min_t(u32, buf.head[0].iov_len, len);
-	bool foreign = xprt_rdma_reply_is_foreign(req);
+	/* Does the Call offer foreign pages (plan.h) in a Write chunk? */
+	bool foreign = buf.page_len &&
+		       !rpcrdma_plan_touches_reply(&req->rr_plan) &&
+		       (req->rr_foreign || xprt_rdma_frwr_is_foreign(&buf));
 
 	buf.len = buf.head[0].iov_len + buf.page_len + buf.tail[0].iov_len;
 	if (len > xdr_align_size(buf.len))
@@ -174,20 +168,6 @@ VISIBLE_IF_KUNIT int xprt_rdma_reply_place(struct xprt_rdma *xr,
 	return xprt_rdma_reply_place_head(req, item);
 }
 EXPORT_SYMBOL_IF_KUNIT(xprt_rdma_reply_place);
-
-static int xprt_rdma_reply_finish(struct xprt_rdma *xr,
-				  struct xprt_rdma_req *req)
-{
-	if (req->rr_reply_status)
-		return req->rr_reply_status;
-	if (rpcrdma_msg_body_len(req->rr_msg))
-		return xprt_rdma_reply_place(xr, req);
-	/* The server has written the whole Reply to the Reply chunk, whose memory is
-	 * rq_rcv_buf.
-	 */
-	xr->xr_stats.cs_bytes_in += req->rr_reply_written;
-	return req->rr_reply_written;
-}
 
 /* Makes sunrpc send an RPC again with the same XID. The server's error has returned the RPC's
  * credit, so the RPC takes a new one before it is sent again (G-16).
@@ -279,7 +259,17 @@ static void xprt_rdma_reply_complete(struct xprt_rdma *xr,
 		return;
 	}
 	xprt_rdma_useful(xr);
-	copied = xprt_rdma_reply_finish(xr, req);
+	if (req->rr_reply_status) {
+		copied = req->rr_reply_status;
+	} else if (rpcrdma_msg_body_len(req->rr_msg)) {
+		copied = xprt_rdma_reply_place(xr, req);
+	} else {
+		/* The server has written the whole Reply to the Reply chunk, whose memory is
+		 * rq_rcv_buf.
+		 */
+		xr->xr_stats.cs_bytes_in += req->rr_reply_written;
+		copied = req->rr_reply_written;
+	}
 	if (copied < 0) {
 		rpcrdma_count(client_bad_replies);
 		xr->xr_stats.cs_bad_replies++;
@@ -328,26 +318,6 @@ void xprt_rdma_reply_release(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 	}
 }
 EXPORT_SYMBOL_IF_KUNIT(xprt_rdma_reply_release);
-
-/**
- * xprt_rdma_reply_abort - take away the Reply of an RPC that could not be completed
- * @xr: transport whose connection no longer has queues
- * @req: RPC with its Reply, pinned; it has no regions, and no Send reads its pages
- *
- * sunrpc sends the RPC again on the next connection.
- *
- * Context: process. Send lock held.
- */
-void xprt_rdma_reply_abort(struct xprt_rdma *xr, struct xprt_rdma_req *req)
-{
-	struct rpc_xprt *xprt = &xr->xr_xprt;
-
-	rpcrdma_msg_put(req->rr_msg);
-	spin_lock(&xprt->queue_lock);
-	req->rr_msg = NULL;
-	xprt_unpin_rqst(&req->rr_slot);
-	spin_unlock(&xprt->queue_lock);
-}
 
 /* Unmaps a region that the server can no longer access, and returns it to the pool. */
 static inline void xprt_rdma_frwr_mr_put(struct xprt_rdma_mr *mr)

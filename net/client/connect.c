@@ -206,34 +206,20 @@ static void xprt_rdma_teardown(struct xprt_rdma *xr)
 	rpcrdma_conn_close(&xr->xr_conn);
 }
 
-/* Connects. If that fails because the local port is in use, tries again at once: the CM then
- * chooses another port, since it does not choose the same port twice in a row.
- */
-static int xprt_rdma_open_port(struct xprt_rdma *xr)
-{
-	int tries, rc;
-
-	for (tries = 1; ; tries++) {
-		rc = xprt_rdma_open(xr);
-		if (rc != -EADDRINUSE)
-			return rc;
-		trace_xprt_rdma_port_in_use(xr, tries);
-		if (tries == XPRT_RDMA_PORTS)
-			return rc;
-		xprt_rdma_teardown(xr);
-	}
-}
-
 /* Connects with version 2 if that is allowed. If the negotiation fails and sets xr_v1_only,
  * connects with version 1 at once. If version 1 fails as well, the version was not the reason,
  * and xr_v1_only is cleared. If xr_v1_only was set before the call, only version 1 is tried,
  * and xr_v1_only stays set (G-20). There is one exception: if the server has spoken version 2
  * on an earlier connection (xr_v2_spoken), it may only have been too slow last time, so
  * version 2 is tried once more.
+ *
+ * If the local port is in use, tries again at once: the CM then chooses another port, since it does
+ * not choose the same port twice in a row.
  */
 static int xprt_rdma_open_any(struct xprt_rdma *xr)
 {
-	bool known;
+	bool known, v1;
+	int tries = 0;
 	int rc;
 
 	if (xr->xr_v2_spoken && xr->xr_v1_only) {
@@ -241,10 +227,17 @@ static int xprt_rdma_open_any(struct xprt_rdma *xr)
 		xr->xr_v1_only = false;
 	}
 	known = xr->xr_v1_only;
-	rc = xprt_rdma_open_port(xr);
-	if (rc && !known && xr->xr_v1_only) {
+	for (;;) {
+		v1 = xr->xr_v1_only;
+		rc = xprt_rdma_open(xr);
+		if (rc == -EADDRINUSE) {
+			trace_xprt_rdma_port_in_use(xr, ++tries);
+			if (tries == XPRT_RDMA_PORTS)
+				break;
+		} else if (!rc || v1 || !xr->xr_v1_only) {
+			break;
+		}
 		xprt_rdma_teardown(xr);
-		rc = xprt_rdma_open_port(xr);
 	}
 	if (rc && !known)
 		xr->xr_v1_only = false;

@@ -144,14 +144,6 @@ void xprt_rdma_credit_grant(struct xprt_rdma *xr, u32 credit, bool error)
 	spin_unlock(&xprt->transport_lock);
 }
 
-/* Returns the number of Calls that have a credit and whose RPCs were not given up. */
-static u32 xprt_rdma_credit_calls_locked(const struct xprt_rdma *xr)
-{
-	lockdep_assert_held(&xr->xr_xprt.transport_lock);
-
-	return xr->xr_xprt.cong >> RPC_CWNDSHIFT;
-}
-
 /**
  * xprt_rdma_credit_wanted - how many credits to ask for
  * @xr: transport
@@ -189,9 +181,8 @@ void xprt_rdma_credit_see_extra(struct xprt_rdma *xr,
 				struct xprt_rdma_extra *most)
 {
 	spin_lock(&xr->xr_xprt.transport_lock);
-	most->ex_credits =
-		rpcrdma_window_more(&xr->xr_window,
-				    xprt_rdma_credit_calls_locked(xr));
+	most->ex_credits = rpcrdma_window_more(&xr->xr_window,
+					       xr->xr_xprt.cong >> RPC_CWNDSHIFT);
 	most->ex_recvs = xr->xr_spare_free;
 	spin_unlock(&xr->xr_xprt.transport_lock);
 }
@@ -215,7 +206,7 @@ bool xprt_rdma_credit_take_extra(struct xprt_rdma *xr,
 	spin_lock(&xr->xr_xprt.transport_lock);
 	taken = extra->ex_recvs <= xr->xr_spare_free &&
 		rpcrdma_window_take_more(&xr->xr_window,
-					 xprt_rdma_credit_calls_locked(xr),
+					 xr->xr_xprt.cong >> RPC_CWNDSHIFT,
 					 extra->ex_credits);
 	if (taken) {
 		req->rr_extra = *extra;

@@ -153,25 +153,6 @@ bool xprt_rdma_pages_alloc(struct xprt_rdma_send *send)
 	return send->sn_sges;
 }
 
-/* Maps adjacent pages as the next SGE of a Send. */
-static int xprt_rdma_pages_map_run(struct xprt_rdma_send *send,
-				   const struct xdr_buf *snd, u32 pos, u32 run)
-{
-	struct ib_device *device = rpcrdma_conn_device(send->sn_send.sd_conn);
-	struct ib_send_wr *wr = &send->sn_send.sd_wr;
-	struct ib_sge *sge = &send->sn_sges[wr->num_sge];
-	u32 at = snd->page_base + pos;
-
-	sge->addr = ib_dma_map_page(device, snd->pages[at >> PAGE_SHIFT],
-				    offset_in_page(at), run, DMA_TO_DEVICE);
-	if (ib_dma_mapping_error(device, sge->addr))
-		return -ENOBUFS;
-	sge->length = run;
-	sge->lkey = send->sn_send.sd_sge.lkey;
-	wr->num_sge++;
-	return 0;
-}
-
 /**
  * xprt_rdma_pages_map - make a Send read a part of an item from the pages of the RPC
  * @send: Send with SGEs from xprt_rdma_pages_alloc(). Its buffer has everything that precedes
@@ -189,9 +170,10 @@ int xprt_rdma_pages_map(struct xprt_rdma_send *send, const struct xdr_buf *snd,
 {
 	struct xprt_rdma *xr = container_of(send->sn_send.sd_conn,
 					    struct xprt_rdma, xr_conn);
+	struct ib_device *device = rpcrdma_conn_device(send->sn_send.sd_conn);
 	struct ib_send_wr *wr = &send->sn_send.sd_wr;
-	u32 run;
-	int rc;
+	struct ib_sge *sge;
+	u32 at, run;
 
 	send->sn_sges[0] = send->sn_send.sd_sge;
 	wr->sg_list = send->sn_sges;
@@ -199,9 +181,15 @@ int xprt_rdma_pages_map(struct xprt_rdma_send *send, const struct xdr_buf *snd,
 		if (wr->num_sge == xr->xr_sges)
 			return -EIO;
 		run = xprt_rdma_pages_run(snd, pos, len);
-		rc = xprt_rdma_pages_map_run(send, snd, pos, run);
-		if (rc)
-			return rc;
+		at = snd->page_base + pos;
+		sge = &send->sn_sges[wr->num_sge];
+		sge->addr = ib_dma_map_page(device, snd->pages[at >> PAGE_SHIFT],
+					    offset_in_page(at), run, DMA_TO_DEVICE);
+		if (ib_dma_mapping_error(device, sge->addr))
+			return -ENOBUFS;
+		sge->length = run;
+		sge->lkey = send->sn_send.sd_sge.lkey;
+		wr->num_sge++;
 	}
 	return 0;
 }

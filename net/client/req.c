@@ -109,20 +109,17 @@ void xprt_rdma_req_destroy_all(struct xprt_rdma *xr)
 {
 	struct xprt_rdma_req *req, *next;
 
-	list_for_each_entry_safe(req, next, &xr->xr_req_all, rr_all) {
-		list_del(&req->rr_all);
+	list_for_each_entry_safe(req, next, &xr->xr_req_all, rr_all)
 		xprt_rdma_req_destroy(req);
-	}
-	INIT_LIST_HEAD(&xr->xr_req_free);
-	xr->xr_nreqs = 0;
 }
 
 /**
  * xprt_rdma_req_reset_all - take away from all RPCs what belongs to a connection
  * @xr: transport whose connection no longer has queues, regions, or pages that Sends read
  *
- * RPCs that were not completed are sent again by sunrpc (invariant I7). Each of them
- * then takes a new credit (I16). Tasks that wait in xprt_rdma_frwr_fence() continue.
+ * RPCs that were not completed lose the Reply that may have come, and are sent again by sunrpc
+ * (invariant I7). Each of them then takes a new credit (I16). Tasks that wait in
+ * xprt_rdma_frwr_fence() continue.
  *
  * Context: process. Send lock held.
  */
@@ -137,8 +134,13 @@ void xprt_rdma_req_reset_all(struct xprt_rdma *xr)
 	spin_unlock(&xprt->transport_lock);
 	list_for_each_entry(req, &xr->xr_req_all, rr_all) {
 		atomic_set_release(&req->rr_holds, 0);
-		if (req->rr_msg)
-			xprt_rdma_reply_abort(xr, req);
+		if (req->rr_msg) {
+			rpcrdma_msg_put(req->rr_msg);
+			spin_lock(&xprt->queue_lock);
+			req->rr_msg = NULL;
+			xprt_unpin_rqst(&req->rr_slot);
+			spin_unlock(&xprt->queue_lock);
+		}
 	}
 	spin_unlock(&xprt->reserve_lock);
 	wake_up_all(&xr->xr_waitq);

@@ -73,21 +73,11 @@ DEFINE_XPRT_RDMA_PATH_EVENT(fail);
 DEFINE_XPRT_RDMA_PATH_EVENT(probe);
 
 /* The server has invalidated a handle that it was not allowed to invalidate */
-TRACE_EVENT(xprt_rdma_bad_invalidation,
-	TP_PROTO(const struct xprt_rdma *xr, u32 handle),
-	TP_ARGS(xr, handle),
-	TP_STRUCT__entry(
-		__string(addr, xr->xr_xprt.address_strings[RPC_DISPLAY_ADDR])
-		__string(port, xr->xr_xprt.address_strings[RPC_DISPLAY_PORT])
-		__field(u32, handle)
-	),
-	TP_fast_assign(
-		rpcrdma_assign_str(addr, xr->xr_xprt.address_strings[RPC_DISPLAY_ADDR]);
-		rpcrdma_assign_str(port, xr->xr_xprt.address_strings[RPC_DISPLAY_PORT]);
-		__entry->handle = handle;
-	),
+DEFINE_EVENT_PRINT(xprt_rdma_class, xprt_rdma_bad_invalidation,
+	TP_PROTO(const struct xprt_rdma *xr, int status),
+	TP_ARGS(xr, status),
 	TP_printk("peer=[%s]:%s handle=0x%08x", __get_str(addr),
-		  __get_str(port), __entry->handle)
+		  __get_str(port), __entry->status)
 );
 
 TRACE_EVENT(xprt_rdma_no_tls,

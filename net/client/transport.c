@@ -122,27 +122,6 @@ static void xprt_rdma_print_stats(struct rpc_xprt *xprt, struct seq_file *seq)
 		   st->cs_empty_sends, 0UL);
 }
 
-static void xprt_rdma_debugfs_credits(struct seq_file *seq,
-				      struct xprt_rdma *xr)
-{
-	struct rpc_xprt *xprt = &xr->xr_xprt;
-	struct rpcrdma_window window;
-	unsigned long cong;
-
-	spin_lock(&xprt->transport_lock);
-	window = xr->xr_window;
-	cong = xprt->cong;
-	spin_unlock(&xprt->transport_lock);
-
-	seq_printf(seq, "credits_requested %u\n", window.wn_requested);
-	seq_printf(seq, "credits_granted %u\n", window.wn_granted);
-	seq_printf(seq, "credits_in_flight %lu\n", cong >> RPC_CWNDSHIFT);
-	seq_printf(seq, "credits_owed %u\n", window.wn_owed);
-	seq_printf(seq, "credits_more %u\n", window.wn_more);
-	seq_printf(seq, "callback_credits %u\n",
-		   READ_ONCE(xr->xr_bc_enabled) ? XPRT_RDMA_BC_REQUESTS : 0);
-}
-
 /* The file /sys/kernel/debug/rpcrdma/client/<address>:<port>-<number> shows a transport. It exists
  * as long as the transport, even while there is no connection, because it also shows why a
  * connection ended. So a new connection may be set up while the file is read: see
@@ -152,6 +131,7 @@ static void xprt_rdma_debugfs_credits(struct seq_file *seq,
 static int xprt_rdma_debugfs_show(struct seq_file *seq, void *unused)
 {
 	struct xprt_rdma *xr = seq->private;
+	const struct rpcrdma_window *win = &xr->xr_window;
 	const struct rpcrdma_sq *sq = &xr->xr_conn.cn_sq;
 	const struct rpc_xprt *xprt = &xr->xr_xprt;
 
@@ -170,7 +150,13 @@ static int xprt_rdma_debugfs_show(struct seq_file *seq, void *unused)
 	seq_printf(seq, "round_trip_us %u\n",
 		   (u32)ktime_to_us(READ_ONCE(xr->xr_conn.cn_rtt)));
 	seq_printf(seq, "write_max %u\n", READ_ONCE(xr->xr_write_max));
-	xprt_rdma_debugfs_credits(seq, xr);
+	seq_printf(seq, "credits_requested %u\n", READ_ONCE(win->wn_requested));
+	seq_printf(seq, "credits_granted %u\n", READ_ONCE(win->wn_granted));
+	seq_printf(seq, "credits_in_flight %lu\n", READ_ONCE(xprt->cong) >> RPC_CWNDSHIFT);
+	seq_printf(seq, "credits_owed %u\n", READ_ONCE(win->wn_owed));
+	seq_printf(seq, "credits_more %u\n", READ_ONCE(win->wn_more));
+	seq_printf(seq, "callback_credits %u\n",
+		   READ_ONCE(xr->xr_bc_enabled) ? XPRT_RDMA_BC_REQUESTS : 0);
 	seq_printf(seq, "slots %u\n", READ_ONCE(xr->xr_nreqs));
 	seq_printf(seq, "send_queue_free %d\n", atomic_read(&sq->sq_free));
 	return 0;

@@ -776,7 +776,6 @@ bool xprt_rdma_reply_fence(struct xprt_rdma *xr, struct xprt_rdma_req *req);
 void xprt_rdma_frwr_fence(struct xprt_rdma *xr, struct xprt_rdma_req *req);
 void xprt_rdma_reply_release(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 			     int hold);
-void xprt_rdma_reply_abort(struct xprt_rdma *xr, struct xprt_rdma_req *req);
 void xprt_rdma_reply_wait(struct rpc_task *task);
 
 /* client/reply.c */
