@@ -71,8 +71,7 @@ static int xprt_rdma_size_queues(struct xprt_rdma *xr)
 				   &xr->xr_sizes);
 }
 
-static int xprt_rdma_create_queues(struct xprt_rdma *xr,
-				   const struct rpcrdma_cm_private *ours)
+static int xprt_rdma_create_queues(struct xprt_rdma *xr)
 {
 	struct rpcrdma_client_sizes *sizes = &xr->xr_sizes;
 	struct rpcrdma_conn *conn = &xr->xr_conn;
@@ -86,7 +85,6 @@ static int xprt_rdma_create_queues(struct xprt_rdma *xr,
 			     dev_name(&rpcrdma_conn_device(conn)->dev));
 		return rc;
 	}
-	conn->cn_ours = *ours;
 	queues.qz_send_sges = xprt_rdma_pages_begin(xr);
 	for (;;) {
 		/* cz_sq_depth and cz_rq_depth include entries for draining, and cz_sq_depth also
@@ -139,12 +137,6 @@ static unsigned int xprt_rdma_memalloc_save(struct xprt_rdma *xr)
 
 static int xprt_rdma_open(struct xprt_rdma *xr)
 {
-	struct rpcrdma_cm_private ours = {
-		.cp_send_size	= xprt_rdma_max_inline_write,
-		.cp_recv_size	= xprt_rdma_negotiate_size(xr,
-							   xprt_rdma_max_inline_read),
-		.cp_remote_inv	= rpcrdma_remote_inv,
-	};
 	struct rpc_xprt *xprt = &xr->xr_xprt;
 	struct rpcrdma_conn *conn = &xr->xr_conn;
 	unsigned long timeout;
@@ -154,6 +146,10 @@ static int xprt_rdma_open(struct xprt_rdma *xr)
 	if (conn->cn_error == -EPROTO)
 		xr->xr_rtx_broken = true;
 	rpcrdma_conn_init(conn, &xprt_rdma_conn_ops);
+	conn->cn_ours.cp_send_size = xprt_rdma_max_inline_write;
+	conn->cn_ours.cp_recv_size =
+		xprt_rdma_negotiate_size(xr, xprt_rdma_max_inline_read);
+	conn->cn_ours.cp_remote_inv = rpcrdma_remote_inv;
 	memset_startat(xr, 0, xr_sizes);
 	xprt_rdma_negotiate_init(xr);
 	rc = rpcrdma_conn_resolve(conn, xprt->xprt_net, &xr->xr_path,
@@ -162,14 +158,14 @@ static int xprt_rdma_open(struct xprt_rdma *xr)
 		return rc;
 	strscpy(xr->xr_device, dev_name(&rpcrdma_conn_device(conn)->dev),
 		sizeof(xr->xr_device));
-	rc = xprt_rdma_create_queues(xr, &ours);
+	rc = xprt_rdma_create_queues(xr);
 	if (rc)
 		return rc;
 
 	xprt_rdma_credit_begin(xr);
 	timeout = min_t(unsigned long, READ_ONCE(xprt->connect_timeout),
 			XPRT_RDMA_CONNECT_TIMEOUT);
-	rc = rpcrdma_conn_connect(conn, &ours, timeout);
+	rc = rpcrdma_conn_connect(conn, &conn->cn_ours, timeout);
 	if (rc)
 		return rc;
 	memcpy(&xr->xr_srcaddr, &conn->cn_id->route.addr.src_addr,

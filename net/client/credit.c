@@ -171,19 +171,20 @@ u32 xprt_rdma_credit_wanted(const struct xprt_rdma *xr)
  * xprt_rdma_credit_see_extra - report the numbers of credits and Receives beyond the first that
  *	a Call may take if it is a group (rtx.h)
  * @xr: transport
- * @most: OUT: numbers of credits and spare Receives that the Call could take now
+ * @rtx: OUT: px_more and px_spare are the numbers of credits and spare Receives that the Call could
+ *	take now
  *
  * While the send lock is held, these numbers shrink only if the grant shrinks.
  *
  * Context: process. Send lock held; the Call has its first credit.
  */
 void xprt_rdma_credit_see_extra(struct xprt_rdma *xr,
-				struct xprt_rdma_extra *most)
+				struct rpcrdma_plan_rtx *rtx)
 {
 	spin_lock(&xr->xr_xprt.transport_lock);
-	most->ex_credits = rpcrdma_window_more(&xr->xr_window,
-					       xr->xr_xprt.cong >> RPC_CWNDSHIFT);
-	most->ex_recvs = xr->xr_spare_free;
+	rtx->px_more = rpcrdma_window_more(&xr->xr_window,
+					   xr->xr_xprt.cong >> RPC_CWNDSHIFT);
+	rtx->px_spare = xr->xr_spare_free;
 	spin_unlock(&xr->xr_xprt.transport_lock);
 }
 

@@ -60,12 +60,10 @@ static void xprt_rdma_group_bounds(struct xprt_rdma *xr,
 				   const struct xprt_rdma_req *req,
 				   struct rpcrdma_plan_rtx *rtx)
 {
-	struct xprt_rdma_extra most;
-
-	xprt_rdma_credit_see_extra(xr, &most);
+	xprt_rdma_credit_see_extra(xr, rtx);
 	rtx->px_peer = xr->xr_conn.cn_rtx;
-	rtx->px_more = most.ex_credits;
-	rtx->px_spare = xr->xr_spare ? most.ex_recvs : xr->xr_spare_max;
+	if (!xr->xr_spare)
+		rtx->px_spare = xr->xr_spare_max;
 	if (unlikely(READ_ONCE(xr->xr_no_reply_groups)))
 		rtx->px_spare = 0;
 	rtx->px_long_max = READ_ONCE(xprt_rdma_rtx_long_max);

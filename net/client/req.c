@@ -146,23 +146,6 @@ void xprt_rdma_req_reset_all(struct xprt_rdma *xr)
 	wake_up_all(&xr->xr_waitq);
 }
 
-/* Creates a slot. Releases reserve_lock while it allocates, because that may sleep. */
-static struct xprt_rdma_req *xprt_rdma_req_grow(struct xprt_rdma *xr)
-{
-	struct rpc_xprt *xprt = &xr->xr_xprt;
-	struct xprt_rdma_req *req;
-
-	xr->xr_nreqs++;
-	spin_unlock(&xprt->reserve_lock);
-	req = xprt_rdma_req_create(XPRT_RDMA_BUF_SIZE, rpc_task_gfp_mask());
-	spin_lock(&xprt->reserve_lock);
-	if (req)
-		list_add(&req->rr_all, &xr->xr_req_all);
-	else
-		xr->xr_nreqs--;
-	return req;
-}
-
 /**
  * xprt_rdma_req_alloc_slot - find a slot for an RPC
  * @xprt: transport
@@ -181,17 +164,22 @@ void xprt_rdma_req_alloc_slot(struct rpc_xprt *xprt, struct rpc_task *task)
 	spin_lock(&xprt->reserve_lock);
 	req = list_first_entry_or_null(&xr->xr_req_free, struct xprt_rdma_req,
 				       rr_free);
-	if (req)
+	if (req) {
 		list_del_init(&req->rr_free);
-	if (!req && xr->xr_nreqs < xprt->max_reqs) {
-		req = xprt_rdma_req_grow(xr);
+	} else if (xr->xr_nreqs < xprt->max_reqs) {
+		/* Creating a slot may sleep. */
+		xr->xr_nreqs++;
+		spin_unlock(&xprt->reserve_lock);
+		req = xprt_rdma_req_create(XPRT_RDMA_BUF_SIZE, rpc_task_gfp_mask());
+		spin_lock(&xprt->reserve_lock);
 		if (!req) {
+			xr->xr_nreqs--;
 			trace_xprt_rdma_no_slot(xr, -ENOMEM);
 			task->tk_status = -ENOMEM;
 			goto out_unlock;
 		}
-	}
-	if (!req) {
+		list_add(&req->rr_all, &xr->xr_req_all);
+	} else {
 		/* reserve_lock has been held since xr_req_free was found empty. So no slot
 		 * can become free before the task is on the backlog.
 		 */

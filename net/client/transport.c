@@ -247,8 +247,11 @@ static const struct rpc_xprt_ops xprt_rdma_ops = {
 
 static struct xprt_class xprt_rdma_class;
 
-static void xprt_rdma_init_lists(struct xprt_rdma *xr)
+static void xprt_rdma_init_xprt(struct xprt_rdma *xr,
+				const struct xprt_create *args)
 {
+	struct rpc_xprt *xprt = &xr->xr_xprt;
+
 	xprt_rdma_connect_init(xr);
 	INIT_LIST_HEAD(&xr->xr_paths.th_list);
 	INIT_LIST_HEAD(&xr->xr_req_free);
@@ -263,18 +266,13 @@ static void xprt_rdma_init_lists(struct xprt_rdma *xr)
 	INIT_LIST_HEAD(&xr->xr_bc_free);
 	INIT_LIST_HEAD(&xr->xr_bc_waiting);
 	init_waitqueue_head(&xr->xr_waitq);
-}
 
-static void xprt_rdma_init_xprt(struct rpc_xprt *xprt,
-				const struct xprt_create *args)
-{
 	xprt->timeout = &xprt_rdma_default_timeout;
 	xprt->connect_timeout = xprt->timeout->to_initval;
 	xprt->max_reconnect_timeout = xprt->timeout->to_maxval;
 	xprt->bind_timeout = XPRT_RDMA_BIND_TIMEOUT;
 	xprt->reestablish_timeout = XPRT_RDMA_REESTABLISH_MIN;
 	xprt->idle_timeout = XPRT_RDMA_IDLE_TIMEOUT;
-	xprt->resvport = 0;
 	xprt->ops = &xprt_rdma_ops;
 	xprt->max_payload = XPRT_RDMA_MAX_PAYLOAD;
 	/* sunrpc uses this protocol to ask the server's rpcbind for a port. */
@@ -315,8 +313,7 @@ static struct rpc_xprt *xprt_rdma_setup(struct xprt_create *args)
 	if (!xprt)
 		goto out_put_module;
 	xr = xprt_rdma_from(xprt);
-	xprt_rdma_init_lists(xr);
-	xprt_rdma_init_xprt(xprt, args);
+	xprt_rdma_init_xprt(xr, args);
 	xprt_rdma_paths_join(xr);
 
 	/* Each entry of xr_owed stands for a Call that uses a credit, and never more than

@@ -674,7 +674,7 @@ void xprt_rdma_credit_release(struct rpc_task *task);
 bool xprt_rdma_credit_late_reply(struct xprt_rdma *xr, u32 xid);
 u32 xprt_rdma_credit_wanted(const struct xprt_rdma *xr);
 void xprt_rdma_credit_see_extra(struct xprt_rdma *xr,
-				struct xprt_rdma_extra *most);
+				struct rpcrdma_plan_rtx *rtx);
 bool xprt_rdma_credit_take_extra(struct xprt_rdma *xr,
 				 struct xprt_rdma_req *req,
 				 const struct xprt_rdma_extra *extra);
