@@ -63,30 +63,24 @@ static const struct rpcrdma_conn_ops xprt_rdma_conn_ops = {
 	.awaits		= xprt_rdma_send_awaits,
 };
 
-static int xprt_rdma_size_queues(struct xprt_rdma *xr)
-{
-	return rpcrdma_size_client(&xr->xr_conn.cn_caps, xr->xr_xprt.max_reqs,
-				   XPRT_RDMA_BC_REQUESTS,
-				   XPRT_RDMA_MAX_PAYLOAD, PAGE_SIZE,
-				   &xr->xr_sizes);
-}
-
 static int xprt_rdma_create_queues(struct xprt_rdma *xr)
 {
 	struct rpcrdma_client_sizes *sizes = &xr->xr_sizes;
 	struct rpcrdma_conn *conn = &xr->xr_conn;
 	struct rpcrdma_conn_queues queues = { };
+	int rc = 0, error;
 	u32 spare;
-	int rc;
 
-	rc = xprt_rdma_size_queues(xr);
-	if (rc) {
-		pr_warn_once("rpcrdma: %s cannot register memory as NFS/RDMA needs it\n",
-			     dev_name(&rpcrdma_conn_device(conn)->dev));
-		return rc;
-	}
 	queues.qz_send_sges = xprt_rdma_pages_begin(xr);
 	for (;;) {
+		error = rpcrdma_size_client(&conn->cn_caps, xr->xr_xprt.max_reqs,
+					    XPRT_RDMA_BC_REQUESTS, XPRT_RDMA_MAX_PAYLOAD,
+					    PAGE_SIZE, sizes);
+		if (error && !rc)
+			pr_warn_once("rpcrdma: %s cannot register memory as NFS/RDMA needs it\n",
+				     dev_name(&rpcrdma_conn_device(conn)->dev));
+		if (error)
+			return rc ?: error;
 		/* cz_sq_depth and cz_rq_depth include entries for draining, and cz_sq_depth also
 		 * one for the keepalive's probe. These entries are subtracted here, because
 		 * rpcrdma_conn_create_qp() adds them itself.
@@ -101,8 +95,6 @@ static int xprt_rdma_create_queues(struct xprt_rdma *xr)
 		 * with a send queue of at most half the length, unless that would be too short.
 		 */
 		conn->cn_caps.dc_max_qp_wr = sizes->cz_sq_depth / 2;
-		if (xprt_rdma_size_queues(xr))
-			break;
 	}
 	xr->xr_xprt.max_payload =
 		min_t(u64, XPRT_RDMA_MAX_PAYLOAD,

@@ -238,37 +238,6 @@ static int xprt_rdma_group_fill(struct xprt_rdma_group_out *gu,
 	return len + out.og_part;
 }
 
-/* Prepares to write a group: computes the same layout as the plan did, with the planned length
- * of the first header (pl_hdr_max). If the header turns out to be shorter, a few bytes of the
- * first Send stay unused. Returns false if the message does not fit that layout, or takes a
- * different number of Sends than planned.
- */
-static bool xprt_rdma_group_begin(struct xprt_rdma *xr,
-				  const struct xprt_rdma_req *req,
-				  struct xprt_rdma_group_out *gu)
-{
-	const struct rpcrdma_plan *plan = &req->rr_plan;
-	const struct xdr_buf *snd = &req->rr_slot.rq_snd_buf;
-
-	xprt_rdma_marshal_call(xr, req, &gu->gu_call);
-	gu->gu_snd = snd;
-	gu->gu_item.im_position = snd->head[0].iov_len;
-	gu->gu_item.im_length = plan->pl_placed;
-	gu->gu_skip = xdr_align_size(plan->pl_placed);
-	gu->gu_plan = plan;
-	gu->gu_layout = (struct rpcrdma_layout) {
-		.ly_hdr		= plan->pl_hdr_max,
-		.ly_limit	= plan->pl_limit,
-		.ly_stream	= snd->len - gu->gu_skip,
-	};
-	if (!rpcrdma_layout_place(&gu->gu_layout, &xr->xr_conn.cn_rtx,
-				  plan->pl_gathered ?: U32_MAX,
-				  plan->pl_placed))
-		return false;
-	return rpcrdma_layout_count(&gu->gu_layout, plan->pl_count) ==
-	       plan->pl_count;
-}
-
 /**
  * xprt_rdma_group_write - write a Call that is a group
  * @xr: transport, send lock held
@@ -287,11 +256,30 @@ static bool xprt_rdma_group_begin(struct xprt_rdma *xr,
 int xprt_rdma_group_write(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 			  struct xprt_rdma_send *first)
 {
+	const struct xdr_buf *snd = &req->rr_slot.rq_snd_buf;
+	const struct rpcrdma_plan *plan = &req->rr_plan;
 	struct xprt_rdma_group_out gu;
 	struct xprt_rdma_send *send;
 	int rc, len;
 
-	if (!xprt_rdma_group_begin(xr, req, &gu))
+	xprt_rdma_marshal_call(xr, req, &gu.gu_call);
+	gu.gu_plan = plan;
+	gu.gu_snd = snd;
+	gu.gu_item.im_position = snd->head[0].iov_len;
+	gu.gu_item.im_length = plan->pl_placed;
+	gu.gu_skip = xdr_align_size(plan->pl_placed);
+	/* This is the same layout as in the plan, with the planned length of the first header
+	 * (pl_hdr_max). If the header turns out to be shorter, a few bytes of the first Send stay
+	 * unused.
+	 */
+	gu.gu_layout = (struct rpcrdma_layout) {
+		.ly_hdr		= plan->pl_hdr_max,
+		.ly_limit	= plan->pl_limit,
+		.ly_stream	= snd->len - gu.gu_skip,
+	};
+	if (!rpcrdma_layout_place(&gu.gu_layout, &xr->xr_conn.cn_rtx,
+				  plan->pl_gathered ?: U32_MAX, plan->pl_placed) ||
+	    rpcrdma_layout_count(&gu.gu_layout, plan->pl_count) != plan->pl_count)
 		return -EMSGSIZE;
 	len = xprt_rdma_group_fill(&gu, first);
 	if (len < 0)
@@ -302,10 +290,10 @@ int xprt_rdma_group_write(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 			return rc;
 		rpcrdma_send_prepare(&send->sn_send, rc);
 	}
-	if (req->rr_plan.pl_gathered)
+	if (plan->pl_gathered)
 		container_of(rpcrdma_send_last(&first->sn_send),
 			     struct xprt_rdma_send, sn_send)->sn_gathers = req;
 	else
-		xr->xr_stats.cs_pullup += gu.gu_snd->page_len;
+		xr->xr_stats.cs_pullup += snd->page_len;
 	return len;
 }

@@ -259,8 +259,6 @@ static void xprt_rdma_reply_dispatch(struct xprt_rdma *xr,
 	verdict = xprt_rdma_reply_decode(xr, msg, &hdr);
 	trace_xprt_rdma_receive(rpcrdma_msg_cid(msg), &hdr, verdict);
 	switch (verdict) {
-	case RPCRDMA_OK:
-		break;
 	case RPCRDMA_DISCARD_SHORT:
 	case RPCRDMA_DISCARD_DONE:
 	case RPCRDMA_DISCARD_ERROR:
