@@ -212,7 +212,8 @@ static int xprt_rdma_marshal_map_reply(struct xprt_rdma *xr,
 		rpcrdma_count(client_replies_write_chunk);
 		xr->xr_stats.cs_write_chunks++;
 		rc = xprt_rdma_frwr_map(xr, req, &rcv, false, &req->rr_write);
-		if (rc)
+		rcv.head[0].iov_len = xprt_rdma_marshal_pad(xr, &rcv);
+		if (rc || !rcv.head[0].iov_len)
 			return rc;
 		/* Some servers write the roundup, or require room for it (G-03). The roundup goes
 		 * to memory that nobody reads. RPCs do not share a region for the roundup, so the
@@ -220,7 +221,6 @@ static int xprt_rdma_marshal_map_reply(struct xprt_rdma *xr,
 		 * either, because a cache line must not be in two DMA mappings at the same time.
 		 */
 		rcv.head[0].iov_base = req->rr_pad;
-		rcv.head[0].iov_len = xprt_rdma_marshal_pad(xr, &rcv);
 		rcv.page_len = 0;
 		rcv.tail[0].iov_len = 0;
 		return xprt_rdma_frwr_map(xr, req, &rcv, true, &req->rr_write);
