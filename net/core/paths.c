@@ -66,7 +66,6 @@ static int rpcrdma_addr_parse(struct rpcrdma_addr *addr, const char *text,
 		if (bytes[0] == 0xfe && (bytes[1] & 0xc0) == 0x80)
 			valid = addr->ad_dev[0];
 	} else {
-		memset(addr, 0, sizeof(*addr));
 		valid = dev && rpcrdma_addr_dev(addr, text);
 	}
 	return valid ? 0 : -EINVAL;
