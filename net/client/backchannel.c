@@ -17,6 +17,10 @@
  * stays in its Receive until a slot is free. The other messages still have enough Receives, because
  * there is one for each callback credit. If more callbacks wait than the client has granted
  * credits, the server has exceeded them, and the connection is closed (G-25).
+ *
+ * Callbacks wait only while all slots are busy, so a slot will be returned. Those that wait are
+ * dropped with the connection, before its Receives are freed (xprt_rdma_bc_reset()). bc_pa_lock is
+ * held while a callback is copied out of its Receive.
  */
 #include <linux/slab.h>
 #include <linux/sunrpc/bc_xprt.h>

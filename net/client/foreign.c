@@ -11,8 +11,13 @@
  *
  * Whenever a region is mapped, the registered functions are called first, and map the region if the
  * pages belong to that module. The region then holds a reference to the functions until it is
- * unmapped. rpcrdma_unregister_nvfs_dma_ops() waits until no region holds a reference. As long as
- * no functions are registered, a static key skips all this.
+ * unmapped. rpcrdma_unregister_nvfs_dma_ops() waits until no region holds a reference. The wait
+ * ends, because a region is unmapped when its RPC has been fenced, when its Call could not be
+ * posted, or when its connection is closed, and none of these waits for that function.
+ *
+ * As long as no functions are registered, a static key skips all this, and the count of references
+ * is dead. So nobody gets a reference, not even code that found the key set just before it was
+ * cleared.
  *
  * After the functions have been unregistered, nothing shows that a page stands for memory of a GPU.
  * So rr_foreign records that the functions have mapped pages of an RPC. If such an RPC has to be

@@ -487,8 +487,8 @@ void xprt_rdma_send_put_more(struct xprt_rdma_send *first)
  * @req: RPC whose Call this is; if it has regions, their registrations are posted in front of
  *	the Send. NULL if the message is not a Call
  *
- * xr_send_lock is held over posting. So the busy list has the order of the send queue
- * (invariant I8). And a Reply with the XID of this Call can match the RPC only after the Call was
+ * xr_send_lock is held over posting. So the busy list has the order of the send queue, and the
+ * completion of a Send can release all Sends before it. And a Reply with the XID of this Call can match the RPC only after the Call was
  * posted (I7). For each region, one more send queue entry is
  * reserved, for the later invalidation (I4).
  *

@@ -7,9 +7,10 @@
  * ends, the RPCs of the backchannel fail with -ENOTCONN, and the upper layer may try again
  * on another connection (rfc5666bis 8.3.2).
  *
- * Each NFS client's rpc_clnt owns a backchannel of its own (invariant I22). rpc_create()
- * gets it from svc_rdma_bc_setup(), and svc_rdma_bc_destroy() ends it after the last RPC
- * has released it. sunrpc also has a way for all rpc_clnts of a connection to share one
+ * Each NFS client's rpc_clnt owns a backchannel of its own. rpc_create() gets it from
+ * svc_rdma_bc_setup(), and svc_rdma_bc_destroy() ends it after the last RPC has released it. Until
+ * then, it holds a reference to its svc_xprt. The connection holds no reference to a backchannel,
+ * so there is no cycle: it has a list of them, which it uses only under bw_lock. sunrpc also has a way for all rpc_clnts of a connection to share one
  * rpc_xprt, kept in xpt_bc_xprt, and one rpc_xprt_switch, kept in xpt_bc_xps. This is not
  * used here, because no lock protects the two pointers. The transport's setup function would
  * set xpt_bc_xprt, and rpc_create() sets xpt_bc_xps later. In between, another rpc_create()
@@ -48,6 +49,22 @@
  * A backchannel is made even if the connection is already lost, and its first RPC then
  * fails. If rpc_create() failed instead, nfsd's error path would use its struct
  * nfsd4_conn. nfsd frees this structure when a connection is lost, so it may be freed already.
+ *
+ * What if two events come at the same time?
+ *
+ * - A backchannel is destroyed, and the connection is lost: both take bw_lock. Either
+ *   svc_rdma_bc_close_all() finds the backchannel in the list, and then it is not freed before the
+ *   lock is released; or it has left the list.
+ * - A backchannel is made, and the connection is lost: if it enters the list too late for
+ *   svc_rdma_bc_close_all(), its first RPC finds that the connection is down or dead.
+ * - A callback is sent, and the connection is closed: bw_lock decides whether svc_rdma_bc_begin()
+ *   finds its transport disconnected. If it does not, the RPC sleeps and is woken, or finds that
+ *   the transport is not connected when it is about to sleep. I24 and I1 prevent posting after the
+ *   close.
+ * - A Reply comes, and the RPC is given up: bw_lock decides which is first. After the Reply, the
+ *   credit is free, and if the RPC is ending, sunrpc does not find it, and the Reply is dropped.
+ *   After giving up, the Reply finds no callback, but returns the credit. So does a second Reply,
+ *   if a credit is owed.
  *
  * rpciod sends the callbacks, and must not wait for the client. So if there is no Send context or
  * no send queue slot, sunrpc is told to send the RPC later. Like an inline Reply, the message is

@@ -14,7 +14,7 @@
  * completion the Call belongs to the device. The completion handler queues the Call. A thread then
  * takes the Call in svc_rdma_recvfrom() and calls svc_rdma_read_assemble(), which unmaps the pages
  * and frees the chain. So no thread ever waits for an RDMA Read, and no Call is executed before
- * all its bytes are there (RFC 8166 3.4.5; invariant I14).
+ * all its bytes are there (RFC 8166 3.4.5).
  *
  * A Call may have to wait: in server/queue.c for permission to pull its bytes and for
  * memory regions, and in the line for send queue slots (verbs/send.c).
