@@ -116,7 +116,7 @@ static void rpcrdma_v1_encode_call_vectors(struct kunit *test)
 	struct rpcrdma_kunit *fx = test->priv;
 	u8 *buf = rpcrdma_kunit_exact(fx, fx->kf_buf, len);
 
-	KUNIT_ASSERT_EQ(test, rpcrdma1_encode_call(buf, len, &param->call),
+	KUNIT_ASSERT_EQ(test, rpcrdma_encode_call(1, buf, len, &param->call),
 			len);
 	KUNIT_EXPECT_MEMEQ(test, buf, vec->ve_data, len);
 }
@@ -131,8 +131,8 @@ static void rpcrdma_v1_encode_call_needs_room(struct kunit *test)
 
 	for (size = 0; size < len; size++) {
 		buf = rpcrdma_kunit_exact(fx, fx->kf_buf, size);
-		KUNIT_EXPECT_EQ(test, rpcrdma1_encode_call(buf, size,
-							   &param->call),
+		KUNIT_EXPECT_EQ(test, rpcrdma_encode_call(1, buf, size,
+							  &param->call),
 				-EMSGSIZE);
 	}
 }
@@ -263,7 +263,7 @@ rpcrdma_v1_offer(struct rpcrdma_kunit *fx,
 	};
 	int len;
 
-	len = rpcrdma1_encode_call(fx->kf_buf, RPCRDMA_KUNIT_BUF_LEN, &call);
+	len = rpcrdma_encode_call(1, fx->kf_buf, RPCRDMA_KUNIT_BUF_LEN, &call);
 	KUNIT_ASSERT_GT(fx->kf_test, len, 0);
 	fx->kf_len = len;
 	rpcrdma_kunit_words(fx, (const u32[]) { XID, RPCRDMA_RPC_CALL }, 2);
@@ -328,11 +328,11 @@ static void rpcrdma_v1_encode_reply_vectors(struct kunit *test)
 			len);
 	for (size = 0; size < len; size++) {
 		buf = rpcrdma_kunit_exact(fx, vec->ve_data, size);
-		KUNIT_EXPECT_EQ(test, rpcrdma1_encode_reply(buf, size, &reply),
+		KUNIT_EXPECT_EQ(test, rpcrdma_encode_reply(1, buf, size, &reply),
 				-EMSGSIZE);
 	}
 	buf = rpcrdma_kunit_exact(fx, fx->kf_buf, len);
-	KUNIT_ASSERT_EQ(test, rpcrdma1_encode_reply(buf, len, &reply), len);
+	KUNIT_ASSERT_EQ(test, rpcrdma_encode_reply(1, buf, len, &reply), len);
 	KUNIT_EXPECT_MEMEQ(test, buf, vec->ve_data, len);
 }
 
@@ -393,16 +393,15 @@ static int rpcrdma_v1_encode_error(const struct rpcrdma_v1_error_case *param,
 				   void *buf, u32 size, u32 credit)
 {
 	const struct rpcrdma2_error error = {
-		.er_code = RPCRDMA2_ERR_VERS,
+		.er_code = param->err == RPCRDMA1_ERR_VERS ?
+			   RPCRDMA2_ERR_VERS : RPCRDMA2_ERR_BAD_XDR,
 		.er_arg = { param->low, param->high },
 	};
 	static struct rpcrdma_hdr hdr;
 
-	if (param->err != RPCRDMA1_ERR_VERS)
-		return rpcrdma1_encode_err_chunk(buf, size, XID, credit);
 	hdr.hd_xid = XID;
-	hdr.hd_vers = param->vers;
-	return rpcrdma2_encode_error(buf, size, &hdr, credit, &error);
+	hdr.hd_vers = param->vers ?: RPCRDMA_VERS_1;
+	return rpcrdma_encode_error(1, buf, size, &hdr, credit, &error);
 }
 
 /* Covers: V1-HDR-09 V1-HDR-27 V1-ERR-03 V1-ERR-05 V1-ERR-07 G-11 */
@@ -987,9 +986,9 @@ static void rpcrdma_v1_refuses_to_send(struct kunit *test)
 	const struct rpcrdma_v1_call_case *param = test->param_value;
 	struct rpcrdma_kunit *fx = test->priv;
 
-	KUNIT_EXPECT_EQ(test, rpcrdma1_encode_call(fx->kf_buf,
-						   RPCRDMA_KUNIT_BUF_LEN,
-						   &param->call), -EINVAL);
+	KUNIT_EXPECT_EQ(test, rpcrdma_encode_call(1, fx->kf_buf,
+						  RPCRDMA_KUNIT_BUF_LEN,
+						  &param->call), -EINVAL);
 }
 
 static int rpcrdma_v1_try_reply(struct rpcrdma_kunit *fx,
@@ -1002,8 +1001,8 @@ static int rpcrdma_v1_try_reply(struct rpcrdma_kunit *fx,
 		.ro_written = all, .ro_reply_written = reply_written,
 	};
 
-	return rpcrdma1_encode_reply(fx->kf_buf, RPCRDMA_KUNIT_BUF_LEN,
-				     &reply);
+	return rpcrdma_encode_reply(1, fx->kf_buf, RPCRDMA_KUNIT_BUF_LEN,
+				    &reply);
 }
 
 /* Covers: V1-RPL-05 V1-RPL-07 V1-RPL-13 V1-WRC-16 V1-HDR-06 G-02 */
@@ -1049,18 +1048,22 @@ static void rpcrdma_v1_credit_is_never_zero(struct kunit *test)
 	const struct rpcrdma_v1_error_case err_vers = {
 		.err = RPCRDMA1_ERR_VERS, .vers = 1, .low = 1, .high = 1,
 	};
+	static const struct rpcrdma_v1_error_case err_chunk = {
+		.err = RPCRDMA1_ERR_CHUNK, .vers = 1,
+	};
 	u8 buf[28];
 
 	rpcrdma_kunit_words(fx, (const u32[]) { XID, 1, 1 }, 3);
 	reply.ro_lists = &fx->kf_lists;
 
-	KUNIT_EXPECT_EQ(test, rpcrdma1_encode_call(buf, 28, &call), 28);
+	KUNIT_EXPECT_EQ(test, rpcrdma_encode_call(1, buf, 28, &call), 28);
 	KUNIT_EXPECT_MEMEQ(test, buf, fx->kf_buf, 12);
 	memset(buf, 0, sizeof(buf));
-	KUNIT_EXPECT_EQ(test, rpcrdma1_encode_reply(buf, 28, &reply), 28);
+	KUNIT_EXPECT_EQ(test, rpcrdma_encode_reply(1, buf, 28, &reply), 28);
 	KUNIT_EXPECT_MEMEQ(test, buf, fx->kf_buf, 12);
 	memset(buf, 0, sizeof(buf));
-	KUNIT_EXPECT_EQ(test, rpcrdma1_encode_err_chunk(buf, 28, XID, 0), 20);
+	KUNIT_EXPECT_EQ(test, rpcrdma_v1_encode_error(&err_chunk, buf, 28, 0),
+			20);
 	KUNIT_EXPECT_MEMEQ(test, buf, fx->kf_buf, 12);
 	memset(buf, 0, sizeof(buf));
 	KUNIT_EXPECT_EQ(test, rpcrdma_v1_encode_error(&err_vers, buf, 28, 0),
@@ -1075,7 +1078,7 @@ static void rpcrdma_v1_send_call(struct rpcrdma_kunit *fx,
 	struct kunit *test = fx->kf_test;
 	int len;
 
-	len = rpcrdma1_encode_call(fx->kf_buf, RPCRDMA_KUNIT_BUF_LEN, call);
+	len = rpcrdma_encode_call(1, fx->kf_buf, RPCRDMA_KUNIT_BUF_LEN, call);
 	KUNIT_ASSERT_GT(test, len, 0);
 	fx->kf_len = len;
 	if (call->ko_proc == RPCRDMA1_MSG) {
@@ -1136,8 +1139,8 @@ static void rpcrdma_v1_replies_survive_the_wire(struct kunit *test)
 			reply.ro_reply_written =
 				1 + rpcrdma_kunit_random(fx, room);
 		}
-		len = rpcrdma1_encode_reply(fx->kf_buf, RPCRDMA_KUNIT_BUF_LEN,
-					    &reply);
+		len = rpcrdma_encode_reply(1, fx->kf_buf, RPCRDMA_KUNIT_BUF_LEN,
+					   &reply);
 		KUNIT_ASSERT_GT(test, len, 0);
 		KUNIT_EXPECT_EQ(test, rpcrdma_reply_len(RPCRDMA_VERS_1,
 							reply.ro_lists), len);
@@ -1182,7 +1185,7 @@ static void rpcrdma_v1_empty_arrays_come_back(struct kunit *test)
 			RPCRDMA_OK);
 	KUNIT_EXPECT_EQ(test, rpcrdma_reply_len(RPCRDMA_VERS_1, reply.ro_lists),
 			sizeof(buf));
-	KUNIT_EXPECT_EQ(test, rpcrdma1_encode_reply(buf, sizeof(buf), &reply),
+	KUNIT_EXPECT_EQ(test, rpcrdma_encode_reply(1, buf, sizeof(buf), &reply),
 			sizeof(buf));
 	KUNIT_EXPECT_MEMEQ(test, buf, fx->kf_buf, sizeof(buf));
 }

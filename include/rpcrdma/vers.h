@@ -92,27 +92,11 @@ static inline bool rpcrdma_is_grant(u32 vers, const struct rpcrdma_hdr *hdr,
 
 /* Functions that call the codec of the version. See the codec of version 1 for details. */
 
-static inline int rpcrdma_encode_call(u32 vers, void *buf, u32 size,
-				      const struct rpcrdma_call_out *call)
-{
-	if (vers == RPCRDMA_VERS_2)
-		return rpcrdma2_encode_call(buf, size, call);
-	return rpcrdma1_encode_call(buf, size, call);
-}
-
 /* Returns the size of a Reply's transport header. @lists are the lists of the Call. */
 static inline u32 rpcrdma_reply_len(u32 vers, const struct rpcrdma_lists *lists)
 {
 	return rpcrdma_form_reply_len(lists) +
 	       (vers == RPCRDMA_VERS_2 ? RPCRDMA2_LISTS_AT : RPCRDMA_FIXED_LEN);
-}
-
-static inline int rpcrdma_encode_reply(u32 vers, void *buf, u32 size,
-				       const struct rpcrdma_reply_out *reply)
-{
-	if (vers == RPCRDMA_VERS_2)
-		return rpcrdma2_encode_reply(buf, size, reply);
-	return rpcrdma1_encode_reply(buf, size, reply);
 }
 
 static inline enum rpcrdma_verdict
@@ -122,20 +106,6 @@ rpcrdma_decode_reply(u32 vers, const void *buf, u32 len,
 	if (vers == RPCRDMA_VERS_1)
 		return rpcrdma1_decode_reply(buf, len, hdr);
 	return rpcrdma2_decode_reply(buf, len, 0, hdr);
-}
-
-/* Encodes an error, which the caller describes as an error of version 2. ERR_VERS has the same
- * form in all versions (G-11). Version 1 has ERR_CHUNK for all other errors.
- */
-static inline int rpcrdma_encode_error(u32 vers, void *buf, u32 size,
-				       const struct rpcrdma_hdr *hdr,
-				       u32 credit,
-				       const struct rpcrdma2_error *error)
-{
-	if (rpcrdma_vers_has_codes(vers) ||
-	    error->er_code == RPCRDMA2_ERR_VERS)
-		return rpcrdma2_encode_error(buf, size, hdr, credit, error);
-	return rpcrdma1_encode_err_chunk(buf, size, hdr->hd_xid, credit);
 }
 
 #endif /* RPCRDMA_VERS_H */

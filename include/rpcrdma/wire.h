@@ -467,28 +467,23 @@ u32 rpcrdma_wire_lists_len(u32 nreadsegs, u32 nwrites, u32 nwritesegs,
 
 /* wire/form.c */
 u32 rpcrdma_form_reply_len(const struct rpcrdma_lists *lists);
+int rpcrdma_encode_call(u32 vers, void *buf, u32 size,
+			const struct rpcrdma_call_out *call);
+int rpcrdma_encode_reply(u32 vers, void *buf, u32 size,
+			 const struct rpcrdma_reply_out *reply);
 
 /* wire/v1.c */
-int rpcrdma1_encode_call(void *buf, u32 size,
-			 const struct rpcrdma_call_out *call);
 enum rpcrdma_verdict rpcrdma1_decode_call(const void *buf, u32 len,
 					  struct rpcrdma_hdr *hdr);
-int rpcrdma1_encode_reply(void *buf, u32 size,
-			  const struct rpcrdma_reply_out *reply);
 enum rpcrdma_verdict rpcrdma1_decode_reply(const void *buf, u32 len,
 					   struct rpcrdma_hdr *hdr);
-int rpcrdma1_encode_err_chunk(void *buf, u32 size, u32 xid, u32 credit);
 
 /* wire/v2.c */
 extern const struct rpcrdma2_accept rpcrdma2_accept_forward;
 extern const struct rpcrdma2_accept rpcrdma2_accept_backward;
-int rpcrdma2_encode_call(void *buf, u32 size,
-			 const struct rpcrdma_call_out *call);
 enum rpcrdma_verdict rpcrdma2_decode_call(const void *buf, u32 len,
 					  const struct rpcrdma2_accept *accept,
 					  struct rpcrdma_hdr *hdr);
-int rpcrdma2_encode_reply(void *buf, u32 size,
-			  const struct rpcrdma_reply_out *reply);
 enum rpcrdma_verdict rpcrdma2_decode_reply(const void *buf, u32 len,
 					   unsigned int flags,
 					   struct rpcrdma_hdr *hdr);
@@ -500,8 +495,9 @@ bool rpcrdma2_refusal(const struct rpcrdma_hdr *hdr,
 		      enum rpcrdma_verdict verdict,
 		      const struct rpcrdma2_accept *accept,
 		      struct rpcrdma2_error *error);
-int rpcrdma2_encode_error(void *buf, u32 size, const struct rpcrdma_hdr *hdr,
-			  u32 credit, const struct rpcrdma2_error *error);
+int rpcrdma_encode_error(u32 vers, void *buf, u32 size,
+			 const struct rpcrdma_hdr *hdr, u32 credit,
+			 const struct rpcrdma2_error *error);
 
 /* wire/v2_props.c */
 void rpcrdma2_props_default(struct rpcrdma2_props *props);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The wire: which combinations of chunk lists and RPC message make sense.
+ * The wire: which combinations of chunk lists and RPC message make sense; and the headers of Calls
+ * and Replies to be sent, in versions 1 and 2.
  *
  * The rules here are the same in every version (version-two 3.3, 10.1). Versions differ
  * in the words around the lists, in how a message shows its direction, and in the errors that a
@@ -8,12 +9,13 @@
  * this file, and in wire/v2_error.c. RDMA_MSG and RDMA_NOMSG have the same numbers in all
  * versions. This file uses their version 1 names. RDMA2_RTX_MSG is judged like RDMA_MSG.
  *
- * A Call or a Reply that breaks a rule is not sent. If a peer sends one, the verdict says what is
- * wrong with it. This file keeps no state.
+ * A Call or a Reply that breaks a rule is not sent: the encoders return -EINVAL, which shows a bug on
+ * our side. If a peer sends one, the verdict says what is wrong with it. This file keeps no state.
  *
  * See RFC 8166 3.4, 3.5, 4.3.
  */
 
+#include <linux/errno.h>
 #include <linux/export.h>
 #include <linux/stddef.h>
 #include <linux/string.h>
@@ -55,6 +57,37 @@ bool rpcrdma_form_call_valid(const struct rpcrdma_call_out *call)
 			return false;
 	return !call->ko_reply || call->ko_reply->co_nsegs;
 }
+
+/**
+ * rpcrdma_encode_call - write the transport header of a Call
+ * @vers: version of the protocol
+ * @buf: buffer to write to
+ * @size: size of @buf in bytes
+ * @call: the Call, forward or backward
+ *
+ * Context: any. What is in @buf after an error is unspecified.
+ * Return: number of bytes written; -EMSGSIZE if @size is too small; -EINVAL if
+ *	@call must never be sent, see rpcrdma_form_call_valid().
+ *
+ * See RFC 8166 4.2; version-two 3.2, 5.3.1, 5.3.2.
+ */
+int rpcrdma_encode_call(u32 vers, void *buf, u32 size,
+			const struct rpcrdma_call_out *call)
+{
+	struct rpcrdma_xdr_out out = { .xo_pos = buf, .xo_left = size };
+
+	if (!rpcrdma_form_call_valid(call))
+		return -EINVAL;
+	rpcrdma_wire_put_fixed(&out, call->ko_xid, vers, call->ko_credit,
+			       call->ko_proc);
+	if (vers == RPCRDMA_VERS_2) {
+		rpcrdma_xdr_put(&out, 0);
+		rpcrdma_xdr_put(&out, call->ko_inv_handle);
+	}
+	rpcrdma_wire_put_call(&out, call);
+	return rpcrdma_xdr_done(&out, size);
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_encode_call);
 
 /**
  * rpcrdma_form_reply_len - size of the chunk lists of a Reply to be sent
@@ -110,6 +143,40 @@ bool rpcrdma_form_reply_valid(const struct rpcrdma_reply_out *reply)
 			return false;
 	return true;
 }
+
+/**
+ * rpcrdma_encode_reply - write the transport header of a Reply
+ * @vers: version of the protocol
+ * @buf: buffer to write to; not the buffer that has the Call
+ * @size: size of @buf in bytes
+ * @reply: the Reply, forward or backward
+ *
+ * Context: any; the buffer from which the Call's lists were decoded must still be valid.
+ *	What is in @buf after an error is unspecified.
+ * Return: number of bytes written; -EMSGSIZE if @size is too small; -EINVAL if
+ *	@reply must never be sent, see rpcrdma_form_reply_valid().
+ *
+ * See RFC 8166 4.3; version-two 3.2, 5.3.1, 5.3.2; G-22.
+ */
+int rpcrdma_encode_reply(u32 vers, void *buf, u32 size,
+			 const struct rpcrdma_reply_out *reply)
+{
+	struct rpcrdma_xdr_out out = { .xo_pos = buf, .xo_left = size };
+
+	if (!rpcrdma_form_reply_valid(reply))
+		return -EINVAL;
+	rpcrdma_wire_put_fixed(&out, reply->ro_xid, vers, reply->ro_credit,
+			       reply->ro_proc);
+	if (vers == RPCRDMA_VERS_2) {
+		rpcrdma_xdr_put(&out, RPCRDMA2_F_RESPONSE);
+		/* A Reply names no handle to invalidate */
+		rpcrdma_xdr_put(&out, 0);
+	}
+	rpcrdma_wire_put_returned(&out, reply->ro_lists, reply->ro_written,
+				  reply->ro_reply_written);
+	return rpcrdma_xdr_done(&out, size);
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_encode_reply);
 
 /**
  * rpcrdma_form_get_fixed - read the four words that every message begins with

@@ -317,8 +317,7 @@ int rpcrdma2_encode_rtx_call(void *buf, u32 size,
 	int len;
 
 	if (call->ko_proc != RPCRDMA2_MSG || !rpcrdma_form_call_valid(call) ||
-	    !rpcrdma2_inv_handle_valid(call) || !tx->tx_replies ||
-	    !rpcrdma2_first_valid(tx) ||
+	    !tx->tx_replies || !rpcrdma2_first_valid(tx) ||
 	    !rpcrdma2_item_fits_call(tx->tx_nitems ? item : NULL, call,
 				     tx->tx_stream))
 		return -EINVAL;

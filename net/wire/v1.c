@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * RPC-over-RDMA version 1 headers: Calls, Replies and errors, forward and backward.
+ * RPC-over-RDMA version 1: decodes headers of Calls, Replies and errors, forward and backward.
  *
- * This file decides what a version 1 message may look like when it is sent and when it is
- * received. wire/lists.c handles fixed words, segments and chunk lists, and wire/form.c has the
- * rules that all versions share. Of an RPC message, only the first two words are read (XID and
+ * This file decides what a received version 1 message may look like. wire/lists.c handles fixed
+ * words, segments and chunk lists. wire/form.c has the rules that all versions share, and writes
+ * Calls and Replies. wire/v2_error.c writes errors. Of an RPC message, only the first two words are read (XID and
  * direction). This file keeps no state: a verdict depends only on the message.
  *
- * The verdict of a decoder says why it refuses a message. The encoders of Calls and Replies return
- * -EINVAL if their arguments describe a message that breaks a rule of wire/form.c. That is a bug on
- * our side.
+ * The verdict of a decoder says why it refuses a message.
  *
  * Layouts: RFC 8166 4; Documentation/wire.rst.
  */
 
-#include <linux/errno.h>
 #include <linux/export.h>
 #include <linux/types.h>
 #include <linux/unaligned.h>
@@ -27,84 +24,6 @@
 
 /* Bytes of rdma_align and rdma_thresh, which precede the lists of an RDMA_MSGP */
 #define RPCRDMA1_MSGP_EXTRA	8u
-
-/**
- * rpcrdma1_encode_call - write the transport header of a Call
- * @buf: buffer to write to
- * @size: size of @buf in bytes
- * @call: the Call, forward or backward
- *
- * Context: any. What is in @buf after an error is unspecified.
- * Return: number of bytes written; -EMSGSIZE if @size is too small; -EINVAL if
- *	@call must never be sent (RFC 8166 3.4.5, 4.3.1, 4.3.2.3, 4.6.1, 4.6.2; G-01).
- *
- * See RFC 8166 4.2.
- */
-int rpcrdma1_encode_call(void *buf, u32 size,
-			 const struct rpcrdma_call_out *call)
-{
-	struct rpcrdma_xdr_out out = { .xo_pos = buf, .xo_left = size };
-
-	if (!rpcrdma_form_call_valid(call))
-		return -EINVAL;
-	rpcrdma_wire_put_fixed(&out, call->ko_xid, RPCRDMA_VERS_1,
-			       call->ko_credit, call->ko_proc);
-	rpcrdma_wire_put_call(&out, call);
-	return rpcrdma_xdr_done(&out, size);
-}
-EXPORT_SYMBOL_IF_KUNIT(rpcrdma1_encode_call);
-
-/**
- * rpcrdma1_encode_reply - write the transport header of a Reply
- * @buf: buffer to write to; not the buffer that has the Call
- * @size: size of @buf in bytes
- * @reply: the Reply, forward or backward
- *
- * Context: any; the buffer from which the Call's lists were decoded must still be valid.
- *	What is in @buf after an error is unspecified.
- * Return: number of bytes written; -EMSGSIZE if @size is too small; -EINVAL if
- *	@reply claims more than the Call offered, or its form does not agree with its use
- *	of the Reply chunk (RFC 8166 3.5.3, 4.3.3).
- *
- * See RFC 8166 4.3.
- */
-int rpcrdma1_encode_reply(void *buf, u32 size,
-			  const struct rpcrdma_reply_out *reply)
-{
-	struct rpcrdma_xdr_out out = { .xo_pos = buf, .xo_left = size };
-
-	if (!rpcrdma_form_reply_valid(reply))
-		return -EINVAL;
-	rpcrdma_wire_put_fixed(&out, reply->ro_xid, RPCRDMA_VERS_1,
-			       reply->ro_credit, reply->ro_proc);
-	rpcrdma_wire_put_returned(&out, reply->ro_lists, reply->ro_written,
-				  reply->ro_reply_written);
-	return rpcrdma_xdr_done(&out, size);
-}
-EXPORT_SYMBOL_IF_KUNIT(rpcrdma1_encode_reply);
-
-/**
- * rpcrdma1_encode_err_chunk - write the RDMA_ERROR for everything but a bad version
- * @buf: buffer to write to
- * @size: size of @buf in bytes
- * @xid: rdma_xid of the message that is refused
- * @credit: the grant in force; 0 is sent as 1
- *
- * Context: any.
- * Return: number of bytes written, or -EMSGSIZE.
- *
- * See RFC 8166 4.5.2.
- */
-int rpcrdma1_encode_err_chunk(void *buf, u32 size, u32 xid, u32 credit)
-{
-	struct rpcrdma_xdr_out out = { .xo_pos = buf, .xo_left = size };
-
-	rpcrdma_wire_put_fixed(&out, xid, RPCRDMA_VERS_1, credit,
-			       RPCRDMA1_ERROR);
-	rpcrdma_xdr_put(&out, RPCRDMA1_ERR_CHUNK);
-	return rpcrdma_xdr_done(&out, size);
-}
-EXPORT_SYMBOL_IF_KUNIT(rpcrdma1_encode_err_chunk);
 
 static enum rpcrdma_verdict
 rpcrdma1_decode_body(const void *buf, u32 len, struct rpcrdma_hdr *hdr)

@@ -43,7 +43,7 @@
  *			hd_props, unless an earlier CONNPROP of the peer was used
  * DISCARD_*: drop. There is no answer, and no grant.
  * BAD_*, MANY_*: count and trace, then call rpcrdma2_refusal(). If it returns
- *	true		send the error with rpcrdma2_encode_error(), by Send
+ *	true		send the error with rpcrdma_encode_error(), by Send
  *			without invalidation (G-22). The message has no other effect.
  *			A client sends nothing before its CONNPROP was answered (G-17)
  *	false		drop a BAD_VERS. For all other verdicts, if an RPC waits for
@@ -101,95 +101,6 @@ const struct rpcrdma2_accept rpcrdma2_accept_backward = {
 	.ac_inline_only	= true,
 };
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_accept_backward);
-
-static bool rpcrdma2_chunks_out_have(const struct rpcrdma_chunk_out *chunk,
-				     u32 n, u32 handle)
-{
-	u32 i;
-
-	for (; n; n--, chunk++)
-		for (i = 0; i < chunk->co_nsegs; i++)
-			if (chunk->co_segs[i].rs_handle == handle)
-				return true;
-	return false;
-}
-
-/**
- * rpcrdma2_inv_handle_valid - check the handle that the Reply may invalidate
- * @call: a Call to be sent
- *
- * Context: any.
- * Return: false if ko_inv_handle is neither 0 nor a handle of this header
- *	(version-two 3.3).
- */
-bool rpcrdma2_inv_handle_valid(const struct rpcrdma_call_out *call)
-{
-	u32 handle = call->ko_inv_handle;
-
-	return !handle ||
-	       rpcrdma2_chunks_out_have(call->ko_read, call->ko_nreads,
-					handle) ||
-	       rpcrdma2_chunks_out_have(call->ko_write, call->ko_nwrites,
-					handle) ||
-	       rpcrdma2_chunks_out_have(call->ko_reply, !!call->ko_reply,
-					handle);
-}
-
-/**
- * rpcrdma2_encode_call - write the transport header of a Call
- * @buf: buffer to write to
- * @size: size of @buf in bytes
- * @call: the Call, forward or backward
- *
- * Context: any. What is in @buf after an error is unspecified.
- * Return: number of bytes written; -EMSGSIZE if @size is too small; -EINVAL if
- *	@call must never be sent, see rpcrdma_form_call_valid() and version-two 3.3.
- *
- * See version-two 3.2, 5.3.1, 5.3.2.
- */
-int rpcrdma2_encode_call(void *buf, u32 size,
-			 const struct rpcrdma_call_out *call)
-{
-	struct rpcrdma_xdr_out out = { .xo_pos = buf, .xo_left = size };
-
-	if (!rpcrdma_form_call_valid(call) || !rpcrdma2_inv_handle_valid(call))
-		return -EINVAL;
-	rpcrdma2_put_prefix(&out, call->ko_xid, call->ko_credit, call->ko_proc,
-			    false);
-	rpcrdma_xdr_put(&out, call->ko_inv_handle);
-	rpcrdma_wire_put_call(&out, call);
-	return rpcrdma_xdr_done(&out, size);
-}
-EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_encode_call);
-
-/**
- * rpcrdma2_encode_reply - write the transport header of a Reply
- * @buf: buffer to write to; not the buffer that has the Call
- * @size: size of @buf in bytes
- * @reply: the Reply, forward or backward
- *
- * Context: any; the buffer from which the Call's lists were decoded must still be valid.
- *	What is in @buf after an error is unspecified.
- * Return: number of bytes written; -EMSGSIZE if @size is too small; -EINVAL if
- *	@reply must never be sent, see rpcrdma_form_reply_valid().
- *
- * See version-two 3.2, 5.3.1, 5.3.2; G-22.
- */
-int rpcrdma2_encode_reply(void *buf, u32 size,
-			  const struct rpcrdma_reply_out *reply)
-{
-	struct rpcrdma_xdr_out out = { .xo_pos = buf, .xo_left = size };
-
-	if (!rpcrdma_form_reply_valid(reply))
-		return -EINVAL;
-	rpcrdma2_put_prefix(&out, reply->ro_xid, reply->ro_credit,
-			    reply->ro_proc, true);
-	rpcrdma_xdr_put(&out, 0);
-	rpcrdma_wire_put_returned(&out, reply->ro_lists, reply->ro_written,
-				  reply->ro_reply_written);
-	return rpcrdma_xdr_done(&out, size);
-}
-EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_encode_reply);
 
 static bool rpcrdma2_chunks_have(const struct rpcrdma_lists *lists,
 				 const struct rpcrdma_chunk *chunk, u32 n,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * RPC-over-RDMA version 2 errors: how they are read and written, and which error answers a message
- * that cannot be used.
+ * Errors: how those of version 2 are read, how those of both versions are written, and which error
+ * answers a message of version 2 that cannot be used.
  *
  * wire/v2.c uses this file: read the comment at the top of wire/v2.c first.
  *
@@ -39,24 +39,27 @@ static u32 rpcrdma2_error_nargs(u32 code)
 }
 
 /**
- * rpcrdma2_encode_error - write an RDMA2_ERROR
+ * rpcrdma_encode_error - write an error
+ * @vers: version of the connection; 0 if it is not settled yet
  * @buf: buffer to write to
  * @size: size of @buf in bytes
  * @hdr: header of the message that is answered; its XID and version are repeated
  * @credit: the grant in force; 0 is sent as 1
- * @error: the error
+ * @error: the error, as one of version 2
  *
  * ERR_VERS is sent in the layout of version 1, which has no rdma_flags, because a peer of any
- * version can read this layout (RFC 8166 4.5.1; G-11).
+ * version can read this layout (RFC 8166 4.5.1; G-11). For all other errors, version 1 has
+ * ERR_CHUNK (RFC 8166 4.5.2).
  *
  * Context: any.
  * Return: number of bytes written; -EMSGSIZE if @size is too small; -EINVAL if @hdr
- *	is a response, which is never answered (G-12).
+ *	is a response of version 2, which is never answered (G-12).
  *
  * See version-two 3.2, 5.3.3.
  */
-int rpcrdma2_encode_error(void *buf, u32 size, const struct rpcrdma_hdr *hdr,
-			  u32 credit, const struct rpcrdma2_error *error)
+int rpcrdma_encode_error(u32 vers, void *buf, u32 size,
+			 const struct rpcrdma_hdr *hdr, u32 credit,
+			 const struct rpcrdma2_error *error)
 {
 	struct rpcrdma_xdr_out out = { .xo_pos = buf, .xo_left = size };
 	u32 i;
@@ -65,6 +68,10 @@ int rpcrdma2_encode_error(void *buf, u32 size, const struct rpcrdma_hdr *hdr,
 		return -EINVAL;
 	rpcrdma_wire_put_fixed(&out, hdr->hd_xid, hdr->hd_vers, credit,
 			       RPCRDMA2_ERROR);
+	if (vers == RPCRDMA_VERS_1 && error->er_code != RPCRDMA2_ERR_VERS) {
+		rpcrdma_xdr_put(&out, RPCRDMA1_ERR_CHUNK);
+		return rpcrdma_xdr_done(&out, size);
+	}
 	if (error->er_code != RPCRDMA2_ERR_VERS)
 		rpcrdma_xdr_put(&out, RPCRDMA2_F_RESPONSE);
 	rpcrdma_xdr_put(&out, error->er_code);
@@ -72,7 +79,7 @@ int rpcrdma2_encode_error(void *buf, u32 size, const struct rpcrdma_hdr *hdr,
 		rpcrdma_xdr_put(&out, error->er_arg[i]);
 	return rpcrdma_xdr_done(&out, size);
 }
-EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_encode_error);
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_encode_error);
 
 /**
  * rpcrdma2_decode_error - parse what follows the prefix of an RDMA2_ERROR (ht_decode)

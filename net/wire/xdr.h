@@ -132,7 +132,6 @@ rpcrdma2_decode_by(const struct rpcrdma2_type *types, const void *buf,
 		   struct rpcrdma_hdr *hdr);
 
 /* wire/v2.c: what all header types with chunk lists have in common */
-bool rpcrdma2_inv_handle_valid(const struct rpcrdma_call_out *call);
 enum rpcrdma_verdict rpcrdma2_decode_rpc(struct rpcrdma_xdr_in *in,
 					 const void *buf, u32 len,
 					 struct rpcrdma_hdr *hdr);

@@ -327,18 +327,18 @@ static void fuzz_rtx_refuse(const struct rpcrdma_group *group,
 	CHECK(rpcrdma2_refusal(&about, bad, &rpcrdma2_accept_forward,
 			       &error) != group->gr_response);
 	if (group->gr_response) {
-		CHECK(rpcrdma2_encode_error(buf, sizeof(buf), &about, 1,
-					    &error) == -EINVAL);
+		CHECK(rpcrdma_encode_error(2, buf, sizeof(buf), &about, 1,
+					   &error) == -EINVAL);
 		return;
 	}
 	/* For each verdict, the answer can be encoded */
 	for (verdict = RPCRDMA_OK; verdict <= RPCRDMA_BIG_GROUP; verdict++)
 		if (rpcrdma2_refusal(&about, verdict,
 				     &rpcrdma2_accept_backward, &error))
-			CHECK(rpcrdma2_encode_error(buf, sizeof(buf), &about,
-						    1, &error) != -EINVAL);
+			CHECK(rpcrdma_encode_error(2, buf, sizeof(buf), &about,
+						   1, &error) != -EINVAL);
 	CHECK(rpcrdma2_refusal(&about, bad, &rpcrdma2_accept_forward, &error));
-	CHECK(rpcrdma2_encode_error(buf, sizeof(buf), &about, 1, &error) ==
+	CHECK(rpcrdma_encode_error(2, buf, sizeof(buf), &about, 1, &error) ==
 	      sizeof(buf));
 	CHECK(rpcrdma2_decode_reply(buf, sizeof(buf), 0, &hdr) == RPCRDMA_OK);
 	CHECK(hdr.hd_xid == group->gr_xid && hdr.hd_err == error.er_code);

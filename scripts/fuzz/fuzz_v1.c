@@ -115,7 +115,7 @@ static void fuzz_answer(const struct rpcrdma_hdr *hdr, struct fuzz_call *call,
 
 	size = fuzz_u8(in) % 8 == 1 ? fuzz_u8(in) % len : len;
 	buf = malloc(size);
-	rc = rpcrdma1_encode_reply(buf, size, &out);
+	rc = rpcrdma_encode_reply(1, buf, size, &out);
 	if (!valid) {
 		CHECK(rc == -EINVAL);
 	} else if (size < len) {
@@ -154,7 +154,7 @@ static void fuzz_call_use(const struct rpcrdma_hdr *hdr, const u8 *msg,
 
 	len = RPCRDMA_FIXED_LEN + fuzz_call_len(&call.fc_out);
 	buf = malloc(len);
-	rc = rpcrdma1_encode_call(buf, len, &call.fc_out);
+	rc = rpcrdma_encode_call(1, buf, len, &call.fc_out);
 	if (empty) {
 		/* An empty chunk is accepted from others, but never sent (G-05, V1-WRC-17) */
 		CHECK(rc == -EINVAL);
@@ -283,7 +283,7 @@ void fuzz_v1_trip(const u8 *data, size_t size)
 	len = RPCRDMA_FIXED_LEN + fuzz_call_len(out);
 	room = fuzz_u8(&in) % 8 == 1 ? fuzz_u32(&in) % len : len;
 	buf = malloc(room);
-	rc = rpcrdma1_encode_call(buf, room, out);
+	rc = rpcrdma_encode_call(1, buf, room, out);
 	if (!fuzz_call_valid(out)) {
 		CHECK(rc == -EINVAL);
 		goto out_free;
@@ -465,7 +465,8 @@ void fuzz_v1_error(const u8 *data, size_t size)
 	bool chunk = fuzz_u8(&in) % 2;
 	u32 other = fuzz_num(&in);
 	const struct rpcrdma2_error error = {
-		.er_code = RPCRDMA2_ERR_VERS, .er_arg = { low, high },
+		.er_code = chunk ? RPCRDMA2_ERR_SYSTEM : RPCRDMA2_ERR_VERS,
+		.er_arg = { low, high },
 	};
 	static struct rpcrdma_hdr refused;
 	u8 *buf = malloc(room);
@@ -475,12 +476,10 @@ void fuzz_v1_error(const u8 *data, size_t size)
 	if (chunk) {
 		len = RPCRDMA1_ERR_CHUNK_LEN;
 		vers = RPCRDMA_VERS_1;
-		rc = rpcrdma1_encode_err_chunk(buf, room, xid, credit);
-	} else {
-		refused.hd_xid = xid;
-		refused.hd_vers = vers;
-		rc = rpcrdma2_encode_error(buf, room, &refused, credit, &error);
 	}
+	refused.hd_xid = xid;
+	refused.hd_vers = vers;
+	rc = rpcrdma_encode_error(1, buf, room, &refused, credit, &error);
 	if (room < len) {
 		CHECK(rc == -EMSGSIZE);
 		goto out_free;

@@ -89,7 +89,7 @@ static void fuzz_refuse(const struct rpcrdma_hdr *hdr,
 		CHECK(answer);
 	if (!answer)
 		return;
-	len = rpcrdma2_encode_error(buf, sizeof(buf), hdr, 0, &error);
+	len = rpcrdma_encode_error(2, buf, sizeof(buf), hdr, 0, &error);
 	CHECK(len > 0);
 	fuzz_error_read(buf, len, hdr, &error);
 }
@@ -366,8 +366,8 @@ static void fuzz_answer(const struct rpcrdma_hdr *call_hdr,
 		written[i] = lists->ls_write[i].ck_length;
 	len = rpcrdma_reply_len(RPCRDMA_VERS_2, lists);
 	buf = malloc(len);
-	CHECK(rpcrdma2_encode_reply(buf, len - 1, &out) == -EMSGSIZE);
-	CHECK(rpcrdma2_encode_reply(buf, len, &out) == (int)len);
+	CHECK(rpcrdma_encode_reply(2, buf, len - 1, &out) == -EMSGSIZE);
+	CHECK(rpcrdma_encode_reply(2, buf, len, &out) == (int)len);
 	msg = fuzz_msg_make(buf, &len, out.ro_xid, out.ro_proc,
 			    RPCRDMA_RPC_REPLY);
 	CHECK(rpcrdma2_decode_reply(msg, len, 0, &hdr) == RPCRDMA_OK);
@@ -403,24 +403,22 @@ void fuzz_v2_trip(const u8 *data, size_t size)
 	out = &call.fc_out;
 	fuzz_call_make(&call, &in);
 	out->ko_inv_handle = fuzz_u8(&in);
-	valid = fuzz_call_valid(out) &&
-		(!out->ko_inv_handle ||
-		 fuzz_has_handle(&call, out->ko_inv_handle));
+	valid = fuzz_call_valid(out);
 	len = RPCRDMA2_LISTS_AT + fuzz_call_len(out);
 	buf = malloc(len);
-	rc = rpcrdma2_encode_call(buf, len, out);
+	rc = rpcrdma_encode_call(2, buf, len, out);
 	if (!valid) {
 		CHECK(rc == -EINVAL);
 		goto out_free;
 	}
 	CHECK(rc == (int)len);
-	CHECK(rpcrdma2_encode_call(buf, len - 1, out) == -EMSGSIZE);
-	CHECK(rpcrdma2_encode_call(buf, len, out) == (int)len);
+	CHECK(rpcrdma_encode_call(2, buf, len - 1, out) == -EMSGSIZE);
+	CHECK(rpcrdma_encode_call(2, buf, len, out) == (int)len);
 
 	/* The chunk lists are encoded as in version 1. */
 	v1_len = len - RPCRDMA2_LISTS_AT + RPCRDMA_FIXED_LEN;
 	v1 = malloc(v1_len);
-	CHECK(rpcrdma1_encode_call(v1, v1_len, out) == (int)v1_len);
+	CHECK(rpcrdma_encode_call(1, v1, v1_len, out) == (int)v1_len);
 	CHECK(!memcmp(buf + RPCRDMA2_LISTS_AT, v1 + RPCRDMA_FIXED_LEN,
 		      v1_len - RPCRDMA_FIXED_LEN));
 	free(v1);
@@ -433,7 +431,9 @@ void fuzz_v2_trip(const u8 *data, size_t size)
 	fuzz_refuse(&hdr, verdict, &rpcrdma2_accept_forward);
 	if (verdict == RPCRDMA_OK) {
 		CHECK(fuzz_call_acceptable(out));
-		CHECK(hdr.hd_inv_handle == out->ko_inv_handle);
+		CHECK((fuzz_has_handle(&call, out->ko_inv_handle) ?
+		       hdr.hd_inv_handle : hdr.hd_inv_stray) ==
+		      out->ko_inv_handle);
 		fuzz_answer(&hdr, &call);
 	} else if (fuzz_call_acceptable(out)) {
 		/* A valid Call is refused only if it has 16 Read chunks (15 are accepted), or if
@@ -472,7 +472,7 @@ void fuzz_v2_ctl(const u8 *data, size_t size)
 	u8 *buf = malloc(room);
 	int rc;
 
-	rc = rpcrdma2_encode_error(buf, room, &about, 1, &error);
+	rc = rpcrdma_encode_error(2, buf, room, &about, 1, &error);
 	CHECK(rc == -EMSGSIZE || (rc > 0 && rc <= (int)room));
 	if (rc > 0)
 		fuzz_error_read(buf, rc, &about, &error);
