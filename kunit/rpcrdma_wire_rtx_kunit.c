@@ -993,18 +993,15 @@ static void rpcrdma_rtx_base_rules(struct kunit *test)
 
 /* --- the property RTX ------------------------------------------------------ */
 
-static const struct rpcrdma2_type rpcrdma_rtx_connprop[] = {
-	{ RPCRDMA2_CONNPROP, rpcrdma2_decode_connprop, NULL },
-	{}
-};
-
 static enum rpcrdma_verdict rpcrdma_rtx_decode_props(struct rpcrdma_kunit *fx,
 						     const void *data, u32 len)
 {
+	enum rpcrdma_verdict verdict;
+
 	memset(&fx->kf_hdr, 0xee, sizeof(fx->kf_hdr));
-	return rpcrdma2_decode_by(rpcrdma_rtx_connprop,
-				  rpcrdma_kunit_exact(fx, data, len), len, 0,
-				  &rpcrdma2_accept_forward, &fx->kf_hdr);
+	verdict = rpcrdma2_decode_call(rpcrdma_kunit_exact(fx, data, len), len,
+				       &rpcrdma2_accept_forward, &fx->kf_hdr);
+	return verdict == RPCRDMA_BACKWARD_REPLY ? RPCRDMA_OK : verdict;
 }
 
 static const struct rpcrdma2_rtx rpcrdma_rtx_server = {

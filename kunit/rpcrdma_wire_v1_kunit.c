@@ -441,8 +441,8 @@ static void rpcrdma_v1_decode_error_vectors(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hdr->hd_vers, param->vers);
 	KUNIT_EXPECT_EQ(test, hdr->hd_credit, param->credit);
 	KUNIT_EXPECT_EQ(test, hdr->hd_err, param->err);
-	KUNIT_EXPECT_EQ(test, hdr->hd_vers_low, param->low);
-	KUNIT_EXPECT_EQ(test, hdr->hd_vers_high, param->high);
+	KUNIT_EXPECT_EQ(test, hdr->hd_err_arg[0], param->low);
+	KUNIT_EXPECT_EQ(test, hdr->hd_err_arg[1], param->high);
 	KUNIT_EXPECT_EQ(test, hdr->hd_length, vec->ve_len);
 	KUNIT_EXPECT_EQ(test, hdr->hd_lists.ls_nwrites, 0);
 	KUNIT_EXPECT_FALSE(test, hdr->hd_lists.ls_has_reply);

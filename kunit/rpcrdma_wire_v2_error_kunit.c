@@ -122,13 +122,6 @@ static void rpcrdma_v2_expect_error(struct rpcrdma_kunit *fx,
 	KUNIT_EXPECT_EQ(test, hdr->hd_err_arg[1], param->error.er_arg[1]);
 	KUNIT_EXPECT_EQ(test, hdr->hd_length,
 			rpcrdma_vectors[param->vector].ve_len);
-	if (hdr->hd_err == RPCRDMA2_ERR_VERS) {
-		KUNIT_EXPECT_EQ(test, hdr->hd_vers_low, hdr->hd_err_arg[0]);
-		KUNIT_EXPECT_EQ(test, hdr->hd_vers_high, hdr->hd_err_arg[1]);
-	} else {
-		KUNIT_EXPECT_EQ(test, hdr->hd_vers_low, 0);
-		KUNIT_EXPECT_EQ(test, hdr->hd_vers_high, 0);
-	}
 	/* The credits of an error are ignored, and no error is sent in answer to an error */
 	KUNIT_EXPECT_FALSE(test, rpcrdma2_is_grant(hdr, RPCRDMA_OK));
 	KUNIT_EXPECT_FALSE(test, rpcrdma2_refusal(hdr, RPCRDMA_BAD_MSG,
@@ -210,8 +203,8 @@ static void rpcrdma_v2_tells_layouts_apart(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, rpcrdma_kunit_client2(fx, fx->kf_buf, 28,
 							    1), RPCRDMA_OK);
 		KUNIT_EXPECT_TRUE(test, hdr->hd_v1_error);
-		KUNIT_EXPECT_EQ(test, hdr->hd_vers_low, low);
-		KUNIT_EXPECT_EQ(test, hdr->hd_vers_high, 9);
+		KUNIT_EXPECT_EQ(test, hdr->hd_err_arg[0], low);
+		KUNIT_EXPECT_EQ(test, hdr->hd_err_arg[1], 9);
 
 		old = !(low == 4 || low == 5 || low == 6 || low == 8);
 		KUNIT_ASSERT_EQ(test, rpcrdma_kunit_client2(fx, fx->kf_buf, 28,
@@ -228,7 +221,7 @@ static void rpcrdma_v2_tells_layouts_apart(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, rpcrdma_kunit_client2(fx, fx->kf_buf, 28, 0),
 			RPCRDMA_OK);
 	KUNIT_EXPECT_TRUE(test, hdr->hd_v1_error);
-	KUNIT_EXPECT_EQ(test, hdr->hd_vers_low, 4);
+	KUNIT_EXPECT_EQ(test, hdr->hd_err_arg[0], 4);
 
 	/* ERR_CHUNK of a version 1 server that did not check the version of our message */
 	rpcrdma_kunit_clear(fx);

@@ -136,8 +136,10 @@ static void rpcrdma_v2_truncated_connprop(struct kunit *test)
 					    len < 20 ? RPCRDMA_DISCARD_SHORT :
 						       RPCRDMA_BAD_PROP,
 					    "%u bytes", len);
-			rpcrdma_v2_expect_props(fx, 4096, RPCRDMA2_BRS_INLINE,
-						0, 0);
+			if (len >= 20)
+				rpcrdma_v2_expect_props(fx, 4096,
+							RPCRDMA2_BRS_INLINE, 0,
+							0);
 		}
 	}
 }

@@ -238,9 +238,7 @@ struct rpcrdma2_error {
  * @hd_credit: rdma_credit, as received; see credit.h before using it
  * @hd_proc: rdma_proc, or rdma_htype
  * @hd_err: rdma_err, for RPCRDMA1_ERROR and RPCRDMA2_ERROR
- * @hd_err_arg: version 2: arguments of @hd_err, as in er_arg
- * @hd_vers_low: in an ERR_VERS, lowest version that the peer supports
- * @hd_vers_high: in an ERR_VERS, highest version that the peer supports
+ * @hd_err_arg: arguments of @hd_err, as in er_arg; version 1 has only those of ERR_VERS
  * @hd_response: version 2: F_RESPONSE or @hd_v1_error is set. This means that the receiver of
  *	the message has chosen the XID, and never answers the message. Always false in version 1.
  * @hd_v1_error: version 2: the message is an error in the layout of version 1
@@ -248,7 +246,8 @@ struct rpcrdma2_error {
  *	invalidate, or 0
  * @hd_inv_stray: version 2 Calls: the value of rdma_inv_handle if no segment has that handle,
  *	and it is therefore ignored (G-22); otherwise 0
- * @hd_props: properties of an RPCRDMA2_CONNPROP; all defaults if the set is invalid
+ * @hd_props: properties of an RPCRDMA2_CONNPROP; all defaults if the set is invalid. All zero in other
+ *	messages
  * @hd_length: length of the transport header in bytes; the RPC message begins there
  * @hd_msg_len: number of bytes of the RPC message that follow the header inline; in a group
  *	(rtx.h), those in its first transmission
@@ -263,8 +262,6 @@ struct rpcrdma_hdr {
 	u32			hd_proc;
 	u32			hd_err;
 	u32			hd_err_arg[2];
-	u32			hd_vers_low;
-	u32			hd_vers_high;
 	bool			hd_response;
 	bool			hd_v1_error;
 	u32			hd_inv_stray;
@@ -370,7 +367,8 @@ enum rpcrdma_verdict {
  * @ac_inline_only: no chunks are accepted; set for backward Calls, see BRS (version-two
  *	5.3.3)
  *
- * The maximum numbers are also bounded by %RPCRDMA_MAX_CHUNKS and %RPCRDMA_MAX_SEGS.
+ * The maximum numbers are also bounded by %RPCRDMA_MAX_CHUNKS and %RPCRDMA_MAX_SEGS. The decoder counts
+ * the Position Zero chunk as one of %RPCRDMA_MAX_CHUNKS (G-23, G-32).
  */
 struct rpcrdma2_accept {
 	u32		ac_vers_low;
@@ -479,7 +477,6 @@ enum rpcrdma_verdict rpcrdma1_decode_reply(const void *buf, u32 len,
 					   struct rpcrdma_hdr *hdr);
 
 /* wire/v2.c */
-extern const struct rpcrdma2_accept rpcrdma2_accept_forward;
 extern const struct rpcrdma2_accept rpcrdma2_accept_backward;
 enum rpcrdma_verdict rpcrdma2_decode_call(const void *buf, u32 len,
 					  const struct rpcrdma2_accept *accept,

@@ -217,8 +217,8 @@ rpcrdma_negotiate_answer(const struct rpcrdma_hdr *hdr,
 	case RPCRDMA2_ERROR:
 		if (hdr->hd_err == RPCRDMA2_ERR_VERS)
 			return verdict != RPCRDMA_OK ||
-			       (hdr->hd_vers_low <= RPCRDMA_VERS_1 &&
-				hdr->hd_vers_high >= RPCRDMA_VERS_1) ?
+			       (hdr->hd_err_arg[0] <= RPCRDMA_VERS_1 &&
+				hdr->hd_err_arg[1] >= RPCRDMA_VERS_1) ?
 			       RPCRDMA_NEGOTIATE_V1 : RPCRDMA_NEGOTIATE_NONE;
 		/* ERR_CHUNK comes from a version 1 server that did not check rdma_vers */
 		return hdr->hd_v1_error ? RPCRDMA_NEGOTIATE_V1 :

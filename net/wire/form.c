@@ -181,7 +181,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_encode_reply);
 /**
  * rpcrdma_form_get_fixed - read the four words that every message begins with
  * @in: the message
- * @hdr: OUT: the four words; all other members have default values
+ * @hdr: OUT: the four words; all other members are zero
  *
  * Context: any.
  * Return: false if the message is too short. Then none of its words may be used
@@ -191,7 +191,6 @@ bool rpcrdma_form_get_fixed(struct rpcrdma_xdr_in *in, struct rpcrdma_hdr *hdr)
 {
 	/* The entries of empty lists need no value */
 	memset(hdr, 0, offsetof(struct rpcrdma_hdr, hd_lists.ls_read));
-	rpcrdma2_props_default(&hdr->hd_props);
 	if (in->xi_left < RPCRDMA_FIXED_LEN)
 		return false;
 	return rpcrdma_xdr_get(in, &hdr->hd_xid) &&

@@ -149,7 +149,7 @@ static bool rpcrdma2_item_fits(const struct rpcrdma2_item *item,
 	return true;
 }
 
-/* Parse what follows the prefix of an RDMA2_RTX_MSG (ht_decode of struct rpcrdma2_type). */
+/* Parse what follows the prefix of an RDMA2_RTX_MSG. */
 static enum rpcrdma_verdict
 rpcrdma2_decode_rtx_msg(struct rpcrdma_xdr_in *in, const void *buf, u32 len,
 			struct rpcrdma_hdr *hdr)
@@ -187,11 +187,6 @@ rpcrdma2_decode_rtx_msg(struct rpcrdma_xdr_in *in, const void *buf, u32 len,
 	       RPCRDMA_OK : RPCRDMA_BAD_POSITION;
 }
 
-static const struct rpcrdma2_type rpcrdma2_rtx_types[] = {
-	{ RPCRDMA2_RTX_MSG, rpcrdma2_decode_rtx_msg, rpcrdma2_judge_rpc },
-	{}
-};
-
 /**
  * rpcrdma2_decode_group - parse the header of a message that came as a group
  * @buf: the first transmission of a complete group
@@ -214,7 +209,14 @@ rpcrdma2_decode_group(const void *buf, u32 len,
 		      const struct rpcrdma2_accept *accept,
 		      struct rpcrdma_hdr *hdr)
 {
-	return rpcrdma2_decode_by(rpcrdma2_rtx_types, buf, len, 0, accept, hdr);
+	struct rpcrdma_xdr_in in = { .xi_pos = buf, .xi_left = len };
+	enum rpcrdma_verdict verdict;
+
+	verdict = rpcrdma2_decode_prefix(&in, 0, hdr);
+	if (!verdict && hdr->hd_proc != RPCRDMA2_RTX_MSG)
+		return RPCRDMA_BAD_PROC;
+	verdict = verdict ?: rpcrdma2_decode_rtx_msg(&in, buf, len, hdr);
+	return verdict ?: rpcrdma2_judge_rpc(hdr, accept);
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_decode_group);
 

@@ -108,8 +108,8 @@ rpcrdma1_decode_error(struct rpcrdma_xdr_in *in, u32 len,
 		       len != RPCRDMA1_ERR_VERS_LEN))
 		return RPCRDMA_BAD_VERS;
 	if (hdr->hd_err == RPCRDMA1_ERR_VERS &&
-	    (!rpcrdma_xdr_get(in, &hdr->hd_vers_low) ||
-	     !rpcrdma_xdr_get(in, &hdr->hd_vers_high)))
+	    (!rpcrdma_xdr_get(in, &hdr->hd_err_arg[0]) ||
+	     !rpcrdma_xdr_get(in, &hdr->hd_err_arg[1])))
 		return RPCRDMA_BAD_MSG;
 	/* An error with an unknown code still ends the RPC that it names (G-14) */
 	hdr->hd_length = len - in->xi_left;

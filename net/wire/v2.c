@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * RPC-over-RDMA version 2 headers: Calls and Replies, and the table of types.
+ * RPC-over-RDMA version 2: decodes headers.
  *
- * As wire/v1.c does for version 1, this file decides what a version 2 message may look
- * like when it is sent and when it is received. wire/lists.c handles chunk lists,
- * wire/form.c has the rules that versions share, wire/v2_error.c handles errors, and
- * wire/v2_props.c handles properties. No state is kept: whatever depends on the connection
+ * As wire/v1.c does for version 1, this file decides what a received version 2 message may look
+ * like. wire/lists.c handles chunk lists, wire/form.c has the rules that versions share, and writes
+ * Calls and Replies, wire/v2_error.c handles errors, and wire/v2_props.c handles properties. No state is kept: whatever depends on the connection
  * is an argument.
  *
  * A message begins with a prefix of five words. What follows depends on the type of the message,
- * which must be in rpcrdma2_types[]. An extension adds a row to this table, see
+ * which must be one that rpcrdma2_decode() knows. An extension adds a type to this function, see
  * Documentation/extensions.rst. The types of the round-trip extension are an exception: wire/rtx.c
- * has a table of its own, because the header of a group is decoded only when the group is complete.
+ * decodes them, because the header of a group is decoded only when the group is complete.
  *
  * Either end of a connection may be a responder. F_RESPONSE tells the role of the receiver
  * of a message (version-two 3.2). If the flag is clear, the receiver is the responder, and
@@ -58,7 +57,6 @@
  */
 
 #include <linux/build_bug.h>
-#include <linux/errno.h>
 #include <linux/export.h>
 #include <linux/types.h>
 
@@ -75,21 +73,6 @@
 	RPCRDMA2_ERROR != RPCRDMA1_ERROR
 #error "the versions disagree about types they share"
 #endif
-
-/*
- * What a server accepts until the version is settled, unless version 2 is disabled, or a test
- * has set lower limits. Only unit tests and the fuzzer use this variable: the server computes
- * the values for each message. The decoder counts the Position Zero chunk as one of
- * RPCRDMA_MAX_CHUNKS, but ac_reads does not include this chunk, and is lower by one (G-23, G-32).
- */
-const struct rpcrdma2_accept rpcrdma2_accept_forward = {
-	.ac_vers_low	= RPCRDMA_VERS_1,
-	.ac_vers_high	= RPCRDMA_VERS_2,
-	.ac_reads	= RPCRDMA_MAX_CHUNKS - 1,
-	.ac_writes	= RPCRDMA_MAX_CHUNKS,
-	.ac_segs	= RPCRDMA_MAX_SEGS,
-};
-EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_accept_forward);
 
 /*
  * What a client accepts in callbacks: no chunks. It announces this by its property BRS (G-24).
@@ -119,7 +102,7 @@ static bool rpcrdma2_chunks_have(const struct rpcrdma_lists *lists,
 }
 
 /**
- * rpcrdma2_decode_rpc - parse handle and lists of a header (ht_decode of MSG and NOMSG)
+ * rpcrdma2_decode_rpc - parse handle and lists of a header
  * @in: cursor at rdma_inv_handle, which is the first word after the prefix, except in
  *	an RDMA2_RTX_MSG
  * @buf: the message
@@ -186,7 +169,7 @@ rpcrdma2_judge_chunks(const struct rpcrdma_lists *lists,
 }
 
 /**
- * rpcrdma2_judge_rpc - does the header of an RPC message make sense? (ht_judge)
+ * rpcrdma2_judge_rpc - does the header of an RPC message make sense?
  * @hdr: the header, as decoded
  * @accept: what is accepted if the message is a Call
  *
@@ -209,44 +192,29 @@ enum rpcrdma_verdict rpcrdma2_judge_rpc(const struct rpcrdma_hdr *hdr,
 	       rpcrdma2_judge_chunks(&hdr->hd_lists, accept);
 }
 
-static const struct rpcrdma2_type rpcrdma2_types[] = {
-	{ RPCRDMA2_MSG, rpcrdma2_decode_rpc, rpcrdma2_judge_rpc },
-	{ RPCRDMA2_NOMSG, rpcrdma2_decode_rpc, rpcrdma2_judge_rpc },
-	{ RPCRDMA2_ERROR, rpcrdma2_decode_error, NULL },
-	{ RPCRDMA2_CONNPROP, rpcrdma2_decode_connprop, NULL },
-	{}
-};
-
 /**
- * rpcrdma2_decode_by - parse a message by a table of header types
- * @types: the table, which ends with a row without ht_decode
- * @buf: the message
- * @len: length of the message in bytes
+ * rpcrdma2_decode_prefix - read the five words that every message begins with
+ * @in: the message; OUT: cursor after the prefix, if %RPCRDMA_OK is returned
  * @flags: %RPCRDMA2_NEGOTIATING or 0
- * @accept: what is accepted if the message is a Call
- * @hdr: OUT: the header, as far as it could be parsed; points into @buf
+ * @hdr: OUT: the prefix; all other members are zero. If hd_v1_error is set, the
+ *	message is an error in the layout of version 1, and has been decoded
  *
- * Context: any. Work is bounded by @len and the limits in wire.h (G-32).
- * Return: a verdict. A valid message gives %RPCRDMA_OK whether it is a request or a response:
- *	the caller looks at @hd_response.
+ * Context: any.
+ * Return: %RPCRDMA_OK, %RPCRDMA_DISCARD_SHORT or %RPCRDMA_BAD_VERS.
  */
-enum rpcrdma_verdict
-rpcrdma2_decode_by(const struct rpcrdma2_type *types, const void *buf,
-		   u32 len, unsigned int flags,
-		   const struct rpcrdma2_accept *accept,
-		   struct rpcrdma_hdr *hdr)
+enum rpcrdma_verdict rpcrdma2_decode_prefix(struct rpcrdma_xdr_in *in,
+					    unsigned int flags,
+					    struct rpcrdma_hdr *hdr)
 {
-	struct rpcrdma_xdr_in peek, in = { .xi_pos = buf, .xi_left = len };
-	const struct rpcrdma2_type *type;
-	enum rpcrdma_verdict verdict;
+	struct rpcrdma_xdr_in peek;
 	u32 word, err;
 
-	if (!rpcrdma_form_get_fixed(&in, hdr))
+	if (!rpcrdma_form_get_fixed(in, hdr))
 		return RPCRDMA_DISCARD_SHORT;
 	if (hdr->hd_proc == RPCRDMA2_ERROR &&
-	    rpcrdma2_decode_v1_error(buf, len, flags, hdr))
+	    rpcrdma2_decode_v1_error(*in, flags, hdr))
 		return RPCRDMA_OK;
-	peek = in;
+	peek = *in;
 	/* rdma_vers of an ERR_VERS may be that of the refused message, or another one. So an
 	 * ERR_VERS is accepted with any version (G-11).
 	 */
@@ -256,28 +224,43 @@ rpcrdma2_decode_by(const struct rpcrdma2_type *types, const void *buf,
 	     err != RPCRDMA2_ERR_VERS ||
 	     peek.xi_left != 2 * RPCRDMA_WORD_LEN))
 		return RPCRDMA_BAD_VERS;
-	if (!rpcrdma_xdr_get(&in, &word))
+	if (!rpcrdma_xdr_get(in, &word))
 		return RPCRDMA_DISCARD_SHORT;
 	/* Unknown flags are ignored (G-21) */
 	hdr->hd_response = word & RPCRDMA2_F_RESPONSE;
-
-	for (type = types; type->ht_decode; type++)
-		if (type->ht_type == hdr->hd_proc)
-			break;
-	if (!type->ht_decode)
-		return RPCRDMA_BAD_PROC;
-	verdict = type->ht_decode(&in, buf, len, hdr);
-	if (verdict || !type->ht_judge)
-		return verdict;
-	return type->ht_judge(hdr, accept);
+	return RPCRDMA_OK;
 }
-EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_decode_by);
+
+/* A valid message gives %RPCRDMA_OK whether it is a request or a response. */
+static enum rpcrdma_verdict
+rpcrdma2_decode(const void *buf, u32 len, unsigned int flags,
+		const struct rpcrdma2_accept *accept, struct rpcrdma_hdr *hdr)
+{
+	struct rpcrdma_xdr_in in = { .xi_pos = buf, .xi_left = len };
+	enum rpcrdma_verdict verdict;
+
+	verdict = rpcrdma2_decode_prefix(&in, flags, hdr);
+	if (verdict || hdr->hd_v1_error)
+		return verdict;
+	switch (hdr->hd_proc) {
+	case RPCRDMA2_MSG:
+	case RPCRDMA2_NOMSG:
+		verdict = rpcrdma2_decode_rpc(&in, buf, len, hdr);
+		return verdict ?: rpcrdma2_judge_rpc(hdr, accept);
+	case RPCRDMA2_ERROR:
+		return rpcrdma2_decode_error(&in, len, hdr);
+	case RPCRDMA2_CONNPROP:
+		return rpcrdma2_decode_connprop(&in, len, hdr);
+	default:
+		return RPCRDMA_BAD_PROC;
+	}
+}
 
 /**
  * rpcrdma2_decode_call - parse a message received by a server
  * @buf: the message
  * @len: length of the message in bytes, from the Receive completion
- * @accept: what is accepted: %rpcrdma2_accept_forward, or less
+ * @accept: what is accepted: the limits of the receiver
  * @hdr: OUT: the header, as far as it could be parsed; points into @buf. Unless the message
  *	was too short, @hd_xid, @hd_vers and @hd_response are valid. With %RPCRDMA_BAD_VERS,
  *	@hd_response is false: the flags of other versions are not read
@@ -299,7 +282,7 @@ enum rpcrdma_verdict rpcrdma2_decode_call(const void *buf, u32 len,
 {
 	enum rpcrdma_verdict verdict;
 
-	verdict = rpcrdma2_decode_by(rpcrdma2_types, buf, len, 0, accept, hdr);
+	verdict = rpcrdma2_decode(buf, len, 0, accept, hdr);
 	/* An error of another version is not answered by an error, either */
 	if (verdict == RPCRDMA_BAD_VERS && hdr->hd_proc == RPCRDMA2_ERROR)
 		return RPCRDMA_DISCARD_ERROR;
@@ -332,8 +315,8 @@ enum rpcrdma_verdict rpcrdma2_decode_reply(const void *buf, u32 len,
 {
 	enum rpcrdma_verdict verdict;
 
-	verdict = rpcrdma2_decode_by(rpcrdma2_types, buf, len, flags,
-				     &rpcrdma2_accept_backward, hdr);
+	verdict = rpcrdma2_decode(buf, len, flags, &rpcrdma2_accept_backward,
+				  hdr);
 	return !verdict && !hdr->hd_response ? RPCRDMA_BACKWARD_CALL : verdict;
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_decode_reply);

@@ -82,9 +82,8 @@ int rpcrdma_encode_error(u32 vers, void *buf, u32 size,
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_encode_error);
 
 /**
- * rpcrdma2_decode_error - parse what follows the prefix of an RDMA2_ERROR (ht_decode)
+ * rpcrdma2_decode_error - parse what follows the prefix of an RDMA2_ERROR
  * @in: cursor after the prefix
- * @buf: the message
  * @len: length of the message in bytes
  * @hdr: IN: the prefix; OUT: the error
  *
@@ -93,8 +92,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_encode_error);
  *	code (rdma_err) is missing, or if the number of words after it is wrong for this code. After
  *	%RPCRDMA_BAD_MSG, the error still ends the RPC that waits for the XID (G-14).
  */
-enum rpcrdma_verdict rpcrdma2_decode_error(struct rpcrdma_xdr_in *in,
-					   const void *buf, u32 len,
+enum rpcrdma_verdict rpcrdma2_decode_error(struct rpcrdma_xdr_in *in, u32 len,
 					   struct rpcrdma_hdr *hdr)
 {
 	u32 i;
@@ -106,10 +104,6 @@ enum rpcrdma_verdict rpcrdma2_decode_error(struct rpcrdma_xdr_in *in,
 	for (i = 0; i < rpcrdma2_error_nargs(hdr->hd_err); i++)
 		if (!rpcrdma_xdr_get(in, &hdr->hd_err_arg[i]))
 			return RPCRDMA_BAD_MSG;
-	if (hdr->hd_err == RPCRDMA2_ERR_VERS) {
-		hdr->hd_vers_low = hdr->hd_err_arg[0];
-		hdr->hd_vers_high = hdr->hd_err_arg[1];
-	}
 	hdr->hd_length = len - in->xi_left;
 	/* Further words after an unknown error code are accepted, because nothing is known
 	 * about their number (G-14).
@@ -120,8 +114,7 @@ enum rpcrdma_verdict rpcrdma2_decode_error(struct rpcrdma_xdr_in *in,
 
 /**
  * rpcrdma2_decode_v1_error - is this an error in the layout of version 1?
- * @buf: the message, whose type is RDMA_ERROR
- * @len: length of the message in bytes
+ * @in: cursor after the fixed words of the message, whose type is RDMA_ERROR
  * @flags: %RPCRDMA2_NEGOTIATING or 0
  * @hdr: IN: the fixed words; OUT: the error, if true is returned
  *
@@ -137,13 +130,11 @@ enum rpcrdma_verdict rpcrdma2_decode_error(struct rpcrdma_xdr_in *in,
  *
  * See version-two 5.3.3; G-11.
  */
-bool rpcrdma2_decode_v1_error(const u8 *buf, u32 len, unsigned int flags,
+bool rpcrdma2_decode_v1_error(struct rpcrdma_xdr_in in, unsigned int flags,
 			      struct rpcrdma_hdr *hdr)
 {
-	struct rpcrdma_xdr_in in = { .xi_pos = buf, .xi_left = len };
-	u32 err, low, high;
+	u32 err, low, high, len = RPCRDMA_FIXED_LEN + in.xi_left;
 
-	rpcrdma_xdr_skip(&in, RPCRDMA_FIXED_LEN);
 	if (!rpcrdma_xdr_get(&in, &err))
 		return false;
 	if (len == RPCRDMA1_ERR_CHUNK_LEN && err == RPCRDMA1_ERR_CHUNK &&
@@ -158,8 +149,6 @@ bool rpcrdma2_decode_v1_error(const u8 *buf, u32 len, unsigned int flags,
 		hdr->hd_err = err;
 		hdr->hd_err_arg[0] = low;
 		hdr->hd_err_arg[1] = high;
-		hdr->hd_vers_low = low;
-		hdr->hd_vers_high = high;
 	} else {
 		return false;
 	}

@@ -3,8 +3,7 @@
  * RPC-over-RDMA version 2 properties: their table with limits and defaults, and
  * the message that announces them.
  *
- * Read the comment at the top of wire/v2.c first. A decoded header (struct rpcrdma_hdr) has
- * properties in every version: wire/form.c sets them to the defaults before a message is parsed.
+ * Read the comment at the top of wire/v2.c first.
  *
  * Layouts: Documentation/wire.rst;
  * draft-cel-nfsv4-rpcrdma-version-two-09 section 4.
@@ -193,12 +192,10 @@ static bool rpcrdma2_get_prop(struct rpcrdma_xdr_in *in,
 }
 
 /**
- * rpcrdma2_decode_connprop - parse what follows the prefix of an RDMA2_CONNPROP (ht_decode)
+ * rpcrdma2_decode_connprop - parse what follows the prefix of an RDMA2_CONNPROP
  * @in: cursor after the prefix
- * @buf: the message
  * @len: length of the message in bytes
- * @hdr: IN: the prefix, and properties with default values; OUT: the properties of the
- *	message or, if its set is bad, again the default values
+ * @hdr: IN: the prefix; OUT: the properties of the message or, if its set is bad, default values
  *
  * Context: any.
  * Return: %RPCRDMA_OK or %RPCRDMA_BAD_PROP.
@@ -206,12 +203,13 @@ static bool rpcrdma2_get_prop(struct rpcrdma_xdr_in *in,
  * See version-two 5.3.4; RTX-31, RTX-33 of rtx.rst.
  */
 enum rpcrdma_verdict rpcrdma2_decode_connprop(struct rpcrdma_xdr_in *in,
-					      const void *buf, u32 len,
+					      u32 len,
 					      struct rpcrdma_hdr *hdr)
 {
 	u32 i, count;
 	bool good;
 
+	rpcrdma2_props_default(&hdr->hd_props);
 	/* Each property takes at least 8 bytes, so the loop ends at the end of the
 	 * message, even if the count is too large.
 	 */

@@ -106,32 +106,10 @@ static inline void rpcrdma2_put_prefix(struct rpcrdma_xdr_out *out, u32 xid,
 	rpcrdma_xdr_put(out, response ? RPCRDMA2_F_RESPONSE : 0);
 }
 
-/**
- * struct rpcrdma2_type - one version 2 header type
- * @ht_type: rdma_htype
- * @ht_decode: parses what follows the prefix. @hdr has the prefix, and @in points to the
- *	first word after the prefix
- * @ht_judge: checks whether a header that could be parsed makes sense; NULL if it always
- *	does
- *
- * The last row of a table has no @ht_decode.
- */
-struct rpcrdma2_type {
-	u32			ht_type;
-	enum rpcrdma_verdict	(*ht_decode)(struct rpcrdma_xdr_in *in,
-					     const void *buf, u32 len,
-					     struct rpcrdma_hdr *hdr);
-	enum rpcrdma_verdict	(*ht_judge)(const struct rpcrdma_hdr *hdr,
-					    const struct rpcrdma2_accept *accept);
-};
-
-enum rpcrdma_verdict
-rpcrdma2_decode_by(const struct rpcrdma2_type *types, const void *buf,
-		   u32 len, unsigned int flags,
-		   const struct rpcrdma2_accept *accept,
-		   struct rpcrdma_hdr *hdr);
-
-/* wire/v2.c: what all header types with chunk lists have in common */
+/* wire/v2.c: what all header types, and those with chunk lists, have in common */
+enum rpcrdma_verdict rpcrdma2_decode_prefix(struct rpcrdma_xdr_in *in,
+					    unsigned int flags,
+					    struct rpcrdma_hdr *hdr);
 enum rpcrdma_verdict rpcrdma2_decode_rpc(struct rpcrdma_xdr_in *in,
 					 const void *buf, u32 len,
 					 struct rpcrdma_hdr *hdr);
@@ -139,15 +117,14 @@ enum rpcrdma_verdict rpcrdma2_judge_rpc(const struct rpcrdma_hdr *hdr,
 					const struct rpcrdma2_accept *accept);
 
 /* wire/v2_error.c */
-bool rpcrdma2_decode_v1_error(const u8 *buf, u32 len, unsigned int flags,
+bool rpcrdma2_decode_v1_error(struct rpcrdma_xdr_in in, unsigned int flags,
 			      struct rpcrdma_hdr *hdr);
-enum rpcrdma_verdict rpcrdma2_decode_error(struct rpcrdma_xdr_in *in,
-					   const void *buf, u32 len,
+enum rpcrdma_verdict rpcrdma2_decode_error(struct rpcrdma_xdr_in *in, u32 len,
 					   struct rpcrdma_hdr *hdr);
 
 /* wire/v2_props.c */
 enum rpcrdma_verdict rpcrdma2_decode_connprop(struct rpcrdma_xdr_in *in,
-					      const void *buf, u32 len,
+					      u32 len,
 					      struct rpcrdma_hdr *hdr);
 
 #endif /* RPCRDMA_NET_WIRE_XDR_H */

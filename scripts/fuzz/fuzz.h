@@ -32,6 +32,8 @@ void fuzz_failed(const char *file, int line, const char *what);
 			fuzz_failed(__FILE__, __LINE__, #expr); \
 	} while (0)
 
+extern const struct rpcrdma2_accept rpcrdma2_accept_forward;
+
 /* Choices are read from the input. At its end, all further choices are 0. */
 struct fuzz_in {
 	const u8	*fi_pos;

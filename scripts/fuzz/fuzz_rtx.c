@@ -154,11 +154,6 @@ static void fuzz_rtx_answer(const struct rpcrdma_hdr *hdr, struct fuzz_in *in)
 	free(buf);
 }
 
-static const struct rpcrdma2_type fuzz_rtx_connprop[] = {
-	{ RPCRDMA2_CONNPROP, rpcrdma2_decode_connprop, NULL },
-	{}
-};
-
 static void fuzz_rtx_props(const u8 *msg, u32 len)
 {
 	const struct rpcrdma2_props *props;
@@ -168,9 +163,10 @@ static void fuzz_rtx_props(const u8 *msg, u32 len)
 	u8 buf[96];
 	int rc;
 
-	verdict = rpcrdma2_decode_by(fuzz_rtx_connprop, msg, len, 0,
-				     &rpcrdma2_accept_forward, &hdr);
-	if (verdict != RPCRDMA_OK || hdr.hd_proc != RPCRDMA2_CONNPROP)
+	verdict = rpcrdma2_decode_call(msg, len, &rpcrdma2_accept_forward,
+				       &hdr);
+	if ((verdict != RPCRDMA_OK && verdict != RPCRDMA_BACKWARD_REPLY) ||
+	    hdr.hd_proc != RPCRDMA2_CONNPROP)
 		return;
 	props = &hdr.hd_props;
 	rtx = &props->vp_rtx;
@@ -182,8 +178,7 @@ static void fuzz_rtx_props(const u8 *msg, u32 len)
 	rc = rpcrdma2_encode_connprop(buf, sizeof(buf), hdr.hd_xid, 1, false,
 				      props);
 	CHECK(rc == 48 || rc == 84);
-	CHECK(rpcrdma2_decode_by(fuzz_rtx_connprop, buf, rc, 0,
-				 &rpcrdma2_accept_forward, &again) ==
+	CHECK(rpcrdma2_decode_call(buf, rc, &rpcrdma2_accept_forward, &again) ==
 	      RPCRDMA_OK);
 	CHECK(!memcmp(rtx, &again.hd_props.vp_rtx, sizeof(*rtx)));
 }

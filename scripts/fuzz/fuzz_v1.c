@@ -407,8 +407,8 @@ static void fuzz_error_check(const struct rpcrdma_hdr *hdr, const u8 *msg,
 		return;
 	}
 	CHECK(hdr->hd_length == RPCRDMA1_ERR_VERS_LEN);
-	CHECK(hdr->hd_vers_low == fuzz_word(msg, 5));
-	CHECK(hdr->hd_vers_high == fuzz_word(msg, 6));
+	CHECK(hdr->hd_err_arg[0] == fuzz_word(msg, 5));
+	CHECK(hdr->hd_err_arg[1] == fuzz_word(msg, 6));
 }
 
 /*
@@ -495,7 +495,7 @@ void fuzz_v1_error(const u8 *data, size_t size)
 	CHECK(!rpcrdma_wire_set_credit(buf, other));
 	CHECK(fuzz_word(buf, 2) == other);
 	CHECK(hdr.hd_err == (chunk ? RPCRDMA1_ERR_CHUNK : RPCRDMA1_ERR_VERS));
-	CHECK(chunk || (hdr.hd_vers_low == low && hdr.hd_vers_high == high));
+	CHECK(chunk || (hdr.hd_err_arg[0] == low && hdr.hd_err_arg[1] == high));
 	/* A responder drops errors, whatever their version is (V1-ERR-23). */
 	CHECK(rpcrdma1_decode_call(buf, len, &hdr) == RPCRDMA_DISCARD_ERROR);
 out_free:
