@@ -144,25 +144,6 @@ static void rpcrdma_sq_join_looks_once_more(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, list_empty(&fx->sf_waiters[0].kw_wait.wt_list));
 }
 
-static void rpcrdma_sq_is_left(struct kunit *test)
-{
-	struct rpcrdma_sq_fixture *fx = rpcrdma_sq_kunit_make(test);
-	struct rpcrdma_sq *sq = &fx->sf_conn.cn_sq;
-
-	rpcrdma_sq_kunit_join(fx, 0, 4, 0);
-	rpcrdma_sq_kunit_join(fx, 1, 2, 0);
-	rpcrdma_sq_kunit_release(fx, 2);
-	rpcrdma_sq_leave(sq, &fx->sf_waiters[0].kw_wait);
-	rpcrdma_sq_serve(sq);
-	KUNIT_EXPECT_EQ(test, fx->sf_waiters[0].kw_turn, 0);
-	KUNIT_EXPECT_EQ(test, fx->sf_waiters[1].kw_turn, 1);
-	/* Neither waits any more, so leaving has no effect. */
-	rpcrdma_sq_leave(sq, &fx->sf_waiters[0].kw_wait);
-	rpcrdma_sq_leave(sq, &fx->sf_waiters[1].kw_wait);
-	KUNIT_EXPECT_EQ(test, sq->sq_nwaiting, 0);
-	KUNIT_EXPECT_EQ(test, rpcrdma_sq_used(sq), 8);
-}
-
 /* If a waiter gives its slots back at once, the next one gets them. */
 static void rpcrdma_sq_passes_slots_on(struct kunit *test)
 {
@@ -194,9 +175,6 @@ static void rpcrdma_sq_closed_serves_nobody(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, rpcrdma_sq_try(sq, 1, 0));
 	rpcrdma_sq_serve(sq);
 	KUNIT_EXPECT_EQ(test, rpcrdma_sq_kunit_turns, 0);
-	/* rpcrdma_sq_close() has removed this waiter, so leaving has no effect. */
-	rpcrdma_sq_leave(sq, &fx->sf_waiters[0].kw_wait);
-	KUNIT_EXPECT_EQ(test, sq->sq_nwaiting, 0);
 }
 
 static struct kunit_case rpcrdma_sq_kunit_cases[] = {
@@ -204,7 +182,6 @@ static struct kunit_case rpcrdma_sq_kunit_cases[] = {
 	KUNIT_CASE(rpcrdma_sq_serves_in_order),
 	KUNIT_CASE(rpcrdma_sq_is_not_overtaken),
 	KUNIT_CASE(rpcrdma_sq_join_looks_once_more),
-	KUNIT_CASE(rpcrdma_sq_is_left),
 	KUNIT_CASE(rpcrdma_sq_passes_slots_on),
 	KUNIT_CASE(rpcrdma_sq_closed_serves_nobody),
 	{}

@@ -133,6 +133,5 @@ void rpcrdma_send_init(struct rpcrdma_send *send, struct rpcrdma_conn *conn,
 int rpcrdma_send_alloc(struct rpcrdma_send *send, u32 size, u32 least,
 		       gfp_t gfp);
 void rpcrdma_send_chain(struct rpcrdma_send *first);
-void rpcrdma_send_exit(struct rpcrdma_send *send);
 
 #endif /* RPCRDMA_SEND_H */

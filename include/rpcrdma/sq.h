@@ -94,7 +94,6 @@ static inline u32 rpcrdma_sq_used(const struct rpcrdma_sq *sq)
 void rpcrdma_sq_init(struct rpcrdma_sq *sq);
 void rpcrdma_sq_open(struct rpcrdma_sq *sq, u32 size);
 void rpcrdma_sq_join(struct rpcrdma_sq *sq, struct rpcrdma_sq_waiter *waiter);
-void rpcrdma_sq_leave(struct rpcrdma_sq *sq, struct rpcrdma_sq_waiter *waiter);
 void rpcrdma_sq_serve(struct rpcrdma_sq *sq);
 void rpcrdma_sq_close(struct rpcrdma_sq *sq);
 

@@ -94,7 +94,7 @@ void svc_rdma_send_free(struct svc_rdma_send *send)
 {
 	svc_rdma_budget_sends(svc_rdma_send_sx(send),
 			      -(long)send->ss_send.sd_buf.bf_size);
-	rpcrdma_send_exit(&send->ss_send);
+	rpcrdma_buf_exit(&send->ss_send.sd_buf);
 	kvfree(send->ss_pages);
 	kfree(send);
 }

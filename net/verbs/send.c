@@ -103,17 +103,6 @@ void rpcrdma_send_chain(struct rpcrdma_send *first)
 	prev->sd_wr.next = NULL;
 }
 
-/**
- * rpcrdma_send_exit - free the buffer of a Send
- * @send: Send that the device no longer uses, or a zeroed one
- *
- * Context: any.
- */
-void rpcrdma_send_exit(struct rpcrdma_send *send)
-{
-	rpcrdma_buf_exit(&send->sd_buf);
-}
-
 /*
  * The free slots of a connection's send queue, and the line of waiters for slots.
  *
@@ -134,9 +123,7 @@ void rpcrdma_send_exit(struct rpcrdma_send *send)
  *
  * The task that releases slots serves the line: as long as there are enough slots for the
  * first waiter, it gives the waiter its slots, removes it from the line, and calls its
- * wt_ready(). The line's lock is not held during this call. An owner that may cancel a waiter
- * calls rpcrdma_sq_serve() and rpcrdma_sq_leave() under one lock of its own, so that each waiter
- * is either in the line or has been served.
+ * wt_ready(). The line's lock is not held during this call.
  *
  * As long as the line is empty, taking and releasing slots needs no lock. A release
  * first adds the slots and then looks for waiters. Joining first adds the waiter and
@@ -170,15 +157,6 @@ void rpcrdma_sq_open(struct rpcrdma_sq *sq, u32 size)
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_sq_open);
 
-static void rpcrdma_sq_remove_locked(struct rpcrdma_sq *sq,
-				     struct rpcrdma_sq_waiter *waiter)
-{
-	lockdep_assert_held(&sq->sq_lock);
-
-	list_del_init(&waiter->wt_list);
-	WRITE_ONCE(sq->sq_nwaiting, sq->sq_nwaiting - 1);
-}
-
 /* If enough slots are free for the first waiter, takes them and removes the waiter from the
  * line. Returns the waiter, or NULL.
  */
@@ -190,10 +168,12 @@ static struct rpcrdma_sq_waiter *rpcrdma_sq_next(struct rpcrdma_sq *sq)
 	waiter = list_first_entry_or_null(&sq->sq_waiters,
 					  struct rpcrdma_sq_waiter, wt_list);
 	if (waiter &&
-	    rpcrdma_sq_overtake(sq, waiter->wt_slots, waiter->wt_leave))
-		rpcrdma_sq_remove_locked(sq, waiter);
-	else
+	    rpcrdma_sq_overtake(sq, waiter->wt_slots, waiter->wt_leave)) {
+		list_del_init(&waiter->wt_list);
+		WRITE_ONCE(sq->sq_nwaiting, sq->sq_nwaiting - 1);
+	} else {
 		waiter = NULL;
+	}
 	spin_unlock_bh(&sq->sq_lock);
 	return waiter;
 }
@@ -223,11 +203,10 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_sq_serve);
 /**
  * rpcrdma_sq_join - wait in line for slots
  * @sq: send queue
- * @waiter: waiter; must stay valid until wt_ready(), rpcrdma_sq_leave() or
- *	rpcrdma_sq_close() is called
+ * @waiter: waiter; must stay valid until wt_ready() or rpcrdma_sq_close() is called
  *
  * wt_ready() is called when the waiter has got its slots, possibly before this returns.
- * It is not called if the send queue is closed or the waiter leaves before that.
+ * It is not called if the send queue is closed before that.
  *
  * Context: like rpcrdma_sq_serve(), which it calls.
  */
@@ -248,26 +227,6 @@ void rpcrdma_sq_join(struct rpcrdma_sq *sq, struct rpcrdma_sq_waiter *waiter)
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_sq_join);
 
 /**
- * rpcrdma_sq_leave - remove a waiter from the line
- * @sq: send queue
- * @waiter: waiter; need not be in the line
- *
- * The caller then calls rpcrdma_sq_serve(), because the next waiter may need fewer
- * slots. wt_ready() is not called after this, unless another task is serving the line
- * at the same time.
- *
- * Context: process or completion workqueue; does not sleep.
- */
-void rpcrdma_sq_leave(struct rpcrdma_sq *sq, struct rpcrdma_sq_waiter *waiter)
-{
-	spin_lock_bh(&sq->sq_lock);
-	if (!list_empty(&waiter->wt_list))
-		rpcrdma_sq_remove_locked(sq, waiter);
-	spin_unlock_bh(&sq->sq_lock);
-}
-EXPORT_SYMBOL_IF_KUNIT(rpcrdma_sq_leave);
-
-/**
  * rpcrdma_sq_close - stop handing out slots, and empty the line
  * @sq: send queue
  *
@@ -282,7 +241,8 @@ void rpcrdma_sq_close(struct rpcrdma_sq *sq)
 	spin_lock_bh(&sq->sq_lock);
 	WRITE_ONCE(sq->sq_closed, true);
 	list_for_each_entry_safe(waiter, next, &sq->sq_waiters, wt_list)
-		rpcrdma_sq_remove_locked(sq, waiter);
+		list_del_init(&waiter->wt_list);
+	WRITE_ONCE(sq->sq_nwaiting, 0);
 	spin_unlock_bh(&sq->sq_lock);
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_sq_close);
