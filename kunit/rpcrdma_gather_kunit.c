@@ -195,7 +195,7 @@ static void rpcrdma_gather_check(struct rpcrdma_gather_fixture *fx)
 				RPCRDMA_RECV_HELD);
 		held++;
 	}
-	KUNIT_EXPECT_EQ(test, rpcrdma_recv_pool_held(&fx->gf_conn.cn_recvs),
+	KUNIT_EXPECT_EQ(test, atomic_read(&fx->gf_conn.cn_recvs.rp_nheld),
 			held + fx->gf_owned);
 	KUNIT_EXPECT_EQ(test, rpcrdma_gather_waiting(fx),
 			RPCRDMA_GATHER_KUNIT_RECVS - held - fx->gf_owned);
@@ -224,8 +224,8 @@ static void rpcrdma_gather_arrive(struct rpcrdma_gather_fixture *fx,
 	recv->rv_buf.bf_data = data;
 	recv->rv_buf.bf_size = len;
 	recv->rv_len = len;
-	recv->rv_invalidated = handle;
-	recv->rv_inv_rkey = handle;
+	recv->rv_msg.mi_invalidated = handle;
+	recv->rv_msg.mi_inv_rkey = handle;
 	conn->cn_receive(conn, &recv->rv_msg);
 	rpcrdma_gather_check(fx);
 }
@@ -414,7 +414,7 @@ static void rpcrdma_gather_hands_up_whole(struct kunit *test)
 	}
 	msg = rpcrdma_gather_expect_msg(fx, true);
 	rpcrdma_gather_expect_no_more(fx);
-	KUNIT_EXPECT_EQ(test, rpcrdma_msg_verdict(msg), RPCRDMA_OK);
+	KUNIT_EXPECT_EQ(test, msg->mi_verdict, RPCRDMA_OK);
 	KUNIT_EXPECT_EQ(test, rpcrdma_msg_recvs(msg),
 			RPCRDMA_GATHER_KUNIT_COUNT);
 	KUNIT_EXPECT_EQ(test, rpcrdma_msg_len(msg), RPCRDMA2_RTX_MSG_MIN +
@@ -516,7 +516,7 @@ static void rpcrdma_gather_judges(struct kunit *test)
 		rpcrdma_gather_vector(fx, param->first + i);
 	msg = rpcrdma_gather_expect_msg(fx, true);
 	rpcrdma_gather_expect_no_more(fx);
-	KUNIT_EXPECT_EQ(test, rpcrdma_msg_verdict(msg), param->verdict);
+	KUNIT_EXPECT_EQ(test, msg->mi_verdict, param->verdict);
 	KUNIT_EXPECT_EQ(test, rpcrdma_msg_recvs(msg), param->count);
 	rpcrdma_gather_give(fx, msg);
 }
@@ -543,7 +543,7 @@ static void rpcrdma_gather_bounds_items(struct kunit *test)
 		rpcrdma_gather_send(fx, &tx, 0);
 		msg = rpcrdma_gather_expect_msg(fx, true);
 		rpcrdma_gather_expect_no_more(fx);
-		KUNIT_EXPECT_EQ(test, rpcrdma_msg_verdict(msg),
+		KUNIT_EXPECT_EQ(test, msg->mi_verdict,
 				RPCRDMA_BAD_GROUP);
 		rpcrdma_gather_give(fx, msg);
 	}
@@ -647,8 +647,8 @@ static void rpcrdma_gather_last_invalidates(struct kunit *test)
 	rpcrdma_gather_part(fx, 2, true, RPCRDMA_GATHER_KUNIT_HANDLE);
 	msg = rpcrdma_gather_expect_msg(fx, true);
 	rpcrdma_gather_expect_no_more(fx);
-	KUNIT_EXPECT_TRUE(test, rpcrdma_msg_invalidated(msg));
-	KUNIT_EXPECT_EQ(test, rpcrdma_msg_inv_rkey(msg),
+	KUNIT_EXPECT_TRUE(test, msg->mi_invalidated);
+	KUNIT_EXPECT_EQ(test, msg->mi_inv_rkey,
 			RPCRDMA_GATHER_KUNIT_HANDLE);
 	KUNIT_EXPECT_EQ(test, fx->gf_conn.cn_error, 0);
 	rpcrdma_gather_give(fx, msg);

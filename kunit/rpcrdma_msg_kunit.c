@@ -152,7 +152,7 @@ static void rpcrdma_msg_of_one_is_flat(struct kunit *test)
 
 static void rpcrdma_msg_kunit_give(struct rpcrdma_recv *recv)
 {
-	recv->rv_inv_rkey++;
+	recv->rv_msg.mi_inv_rkey++;
 }
 
 /* rpcrdma_msg_give_more() gives back each Receive of a message except the first, and each of them
@@ -171,7 +171,7 @@ static void rpcrdma_msg_gives_back_all(struct kunit *test)
 	for (i = 0; i < RPCRDMA_MSG_KUNIT_RECVS; i++) {
 		msg = &fx->mf_recv[i].rv_msg;
 		/* rpcrdma_msg_give_more() leaves the first Receive to its caller */
-		KUNIT_EXPECT_EQ(test, fx->mf_recv[i].rv_inv_rkey, i ? 1 : 0);
+		KUNIT_EXPECT_EQ(test, fx->mf_recv[i].rv_msg.mi_inv_rkey, i ? 1 : 0);
 		KUNIT_EXPECT_NULL(test, msg->mi_more);
 		KUNIT_EXPECT_EQ(test, rpcrdma_msg_recvs(msg), 1);
 		KUNIT_EXPECT_EQ(test, rpcrdma_msg_len(msg),

@@ -299,7 +299,7 @@ static void svc_rdma_read_gives_back(struct kunit *test)
 	svc_rdma_msg_put_renewed(&fx->rf_sx, fx->rf_call.sc_msg);
 	KUNIT_EXPECT_EQ(test, atomic_read(&conn->cn_recvs.rp_nwaiting),
 			SVC_RDMA_READ_RECVS);
-	KUNIT_EXPECT_EQ(test, rpcrdma_recv_pool_held(&conn->cn_recvs), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&conn->cn_recvs.rp_nheld), 0);
 	for (i = 0; i < SVC_RDMA_READ_RECVS; i++) {
 		KUNIT_EXPECT_PTR_EQ(test, fx->rf_recv[i].rv_buf.bf_block,
 				    blocks[i]);

@@ -68,7 +68,7 @@ VERSIONED = re.compile(r"net/(?:client|server)/negotiate\.c|net/server/recvfrom\
 # Names that client and server must not use, because a received message may consist of several Receives. They read
 # messages with the functions of msg.h.
 RECV_NAMES = re.compile(r"\brv_\w+|\bstruct rpcrdma_recv\b|\brpcrdma_recv_(?:put|drop)\b|\brpcrdma_msg_first\b|"
-                        r"\bmi_(?!list\b)\w+")
+                        r"\bmi_(?!(?:list|next|verdict|invalidated|inv_rkey)\b)\w+")
 INTREE = re.compile(r"linux/sunrpc/(svc_rdma\w*|rdma_rn)\.h|trace/events/rpcrdma\.h")
 
 

@@ -85,22 +85,6 @@ static inline u32 rpcrdma_msg_head_room(const struct rpcrdma_msg_in *msg)
 	return rpcrdma_msg_first(msg)->rv_len;
 }
 
-/* Returns true if the message came by Send With Invalidate. rpcrdma_msg_inv_rkey() then
- * returns the handle that was invalidated. If a message came in several transmissions (rtx.h),
- * only the last may invalidate a handle (RTX-73). verbs/gather.c stores that handle in the first
- * Receive.
- */
-static inline bool rpcrdma_msg_invalidated(const struct rpcrdma_msg_in *msg)
-{
-	return rpcrdma_msg_first(msg)->rv_invalidated;
-}
-
-/* The handle that the peer invalidated, if rpcrdma_msg_invalidated() */
-static inline u32 rpcrdma_msg_inv_rkey(const struct rpcrdma_msg_in *msg)
-{
-	return rpcrdma_msg_first(msg)->rv_inv_rkey;
-}
-
 /**
  * rpcrdma_msg_set_body - record where the body begins
  * @msg: message whose header has been decoded. For each further Receive of a message,
@@ -123,15 +107,6 @@ static inline void rpcrdma_msg_set_body(struct rpcrdma_msg_in *msg, u32 offset,
 static inline bool rpcrdma_msg_is_group(const struct rpcrdma_msg_in *msg)
 {
 	return unlikely(msg->mi_group);
-}
-
-/* Returns the verdict on a message that came as a group (rtx.h) and whose header is valid:
- * %RPCRDMA_OK, or what is wrong with its length or with its data.
- */
-static inline enum rpcrdma_verdict
-rpcrdma_msg_verdict(const struct rpcrdma_msg_in *msg)
-{
-	return msg->mi_verdict;
 }
 
 /* Number of bytes in the body. Valid after rpcrdma_msg_set_body(). */
@@ -205,38 +180,6 @@ static inline void rpcrdma_msg_copy(const struct rpcrdma_msg_in *msg,
 		memcpy(to, msg->mi_body + offset, len);
 	else
 		rpcrdma_msg_copy_pieces(msg, offset, to, len);
-}
-
-/**
- * rpcrdma_msg_push - add a message to a list of arrived messages, without a lock
- * @msg: message that came through ops->receive()
- * @list: list; the message becomes its first entry
- *
- * Implies a full barrier.
- *
- * Context: any.
- */
-static inline void rpcrdma_msg_push(struct rpcrdma_msg_in *msg,
-				    struct llist_head *list)
-{
-	llist_add(&msg->mi_next, list);
-}
-
-/**
- * rpcrdma_msg_pop - take the next message out of a chain
- * @chain: messages that were taken out of a list of arrived messages (llist_del_all()), in the
- *	order of their arrival (llist_reverse_order()); must not be NULL
- *
- * Context: any; the caller owns the chain.
- * Return: the message. @chain is set to the rest, which may be NULL.
- */
-static inline struct rpcrdma_msg_in *rpcrdma_msg_pop(struct llist_node **chain)
-{
-	struct rpcrdma_msg_in *msg;
-
-	msg = llist_entry(*chain, struct rpcrdma_msg_in, mi_next);
-	*chain = msg->mi_next.next;
-	return msg;
 }
 
 /**

@@ -35,7 +35,7 @@ enum rpcrdma_recv_state {
 /**
  * struct rpcrdma_msg_in - a received message; see msg.h
  * @mi_list: link for the owner, from ops->receive() until the message is given back
- * @mi_next: another kind of link, which an owner may use instead: see rpcrdma_msg_push()
+ * @mi_next: another kind of link, which an owner may use instead
  * @mi_more: next Receive of the same message, or NULL
  * @mi_body: address of the body in this Receive; valid once the header has been decoded
  * @mi_here: number of bytes of the body in this Receive; valid as soon as @mi_body is
@@ -45,7 +45,11 @@ enum rpcrdma_recv_state {
  * @mi_more_len: number of bytes received in the further Receives
  * @mi_more_body: number of bytes of the body in the further Receives
  * @mi_group: the message came as a group, see rpcrdma_msg_is_group()
- * @mi_verdict: verdict on a group, see rpcrdma_msg_verdict()
+ * @mi_invalidated: the message came by Send With Invalidate. If a message came in several
+ *	transmissions (rtx.h), only the last may invalidate a handle (RTX-73).
+ * @mi_inv_rkey: handle that the peer invalidated, if @mi_invalidated
+ * @mi_verdict: verdict on a group whose header is valid: %RPCRDMA_OK, or what is wrong with its
+ *	length or with its data
  *
  * Embedded in each Receive. The structure in the first Receive represents the message.
  * In a further Receive of the message only @mi_more, @mi_body, @mi_here and @mi_data are
@@ -64,6 +68,8 @@ struct rpcrdma_msg_in {
 	u32			mi_more_len;
 	u32			mi_more_body;
 	bool			mi_group;
+	bool			mi_invalidated;
+	u32			mi_inv_rkey;
 	enum rpcrdma_verdict	mi_verdict;
 };
 
@@ -74,9 +80,7 @@ struct rpcrdma_msg_in {
  * @rv_conn: connection that the Receive belongs to
  * @rv_buf: the buffer; only its first @rv_len bytes may be read
  * @rv_len: number of bytes received
- * @rv_inv_rkey: handle that the peer invalidated, if @rv_invalidated
  * @rv_state: an enum rpcrdma_recv_state
- * @rv_invalidated: the message came by Send With Invalidate
  * @rv_wr: the work request
  * @rv_sge: its only SGE
  * @rv_free: link in one of two lists of the pool: Receives that wait to be posted (rp_waiting), or
@@ -96,9 +100,7 @@ struct rpcrdma_recv {
 	struct rpcrdma_conn	*rv_conn;
 	struct rpcrdma_buf	rv_buf;
 	u32			rv_len;
-	u32			rv_inv_rkey;
 	atomic_t		rv_state;
-	bool			rv_invalidated;
 	struct ib_recv_wr	rv_wr;
 	struct ib_sge		rv_sge;
 	struct llist_node	rv_free;
@@ -118,19 +120,20 @@ struct rpcrdma_recv {
  * @rp_excess: number of Receives that the pool still has to lose. While it is not 0, a Receive
  *	that is given back is taken out of the pool instead of being posted again; changed under
  *	@rp_lock
- * @rp_spare: Receives that were taken out, until they are freed
+ * @rp_spare: Receives that were taken out, until rpcrdma_recv_pool_reap() frees them
  * @rp_all: all Receives, linked by rv_all
  * @rp_count: number of all Receives; read without a lock
  * @rp_max: maximum number of Receives, limited by the receive queue
  * @rp_batch: number of waiting Receives that are posted together; read without a lock
- * @rp_order: the buffer of each new Receive is in a block of 2^@rp_order pages (buf.h); if
- *	@rp_order is 0, buffers may have any size
+ * @rp_order: if not 0, the buffer of each new Receive is in a block of 2^@rp_order pages (buf.h), and
+ *	consists of the end of the first page and of all other pages. If 0, buffers may have any
+ *	size, see rpcrdma_buf_init(). The owner of the connection sets it.
  * @rp_bytes: number of bytes of memory that the buffers of all Receives take; read without a lock
  * @rp_bytes_max: maximum of @rp_bytes, see rpcrdma_recv_pool_limit()
  *
  * The members after @rp_spare are written by rpcrdma_recv_pool_limit(),
- * rpcrdma_recv_pool_blocks(), rpcrdma_recv_pool_grow_gfp(), rpcrdma_recv_pool_shrink() and
- * rpcrdma_recv_pool_reap(). The callers of these functions serialise their calls. The functions
+ * rpcrdma_recv_pool_grow_gfp(), rpcrdma_recv_pool_shrink() and rpcrdma_recv_pool_reap(). The
+ * callers of these functions serialise their calls. The functions
  * that set up the pool, orphan its Receives or destroy it write these members, too.
  *
  * While the connection is up, all Receives that are neither waiting, nor held, nor on @rp_spare
@@ -156,18 +159,9 @@ struct rpcrdma_recv_pool {
 	u64			rp_bytes_max;
 };
 
-/* Number of Receives that were filled and have not been given back yet */
-static inline u32 rpcrdma_recv_pool_held(const struct rpcrdma_recv_pool *pool)
-{
-	return atomic_read(&pool->rp_nheld);
-}
-
 void rpcrdma_recv_pool_init(struct rpcrdma_recv_pool *pool);
-void rpcrdma_recv_pool_open(struct rpcrdma_recv_pool *pool, u32 max);
 void rpcrdma_recv_pool_limit(struct rpcrdma_recv_pool *pool, u32 size);
 u32 rpcrdma_recv_pool_room(const struct rpcrdma_recv_pool *pool, u32 size);
-void rpcrdma_recv_pool_blocks(struct rpcrdma_recv_pool *pool,
-			      unsigned int order);
 void rpcrdma_recv_pool_shut(struct rpcrdma_recv_pool *pool);
 int rpcrdma_recv_pool_grow_gfp(struct rpcrdma_recv_pool *pool, u32 count,
 			       u32 size, gfp_t gfp);
@@ -182,14 +176,6 @@ static inline int rpcrdma_recv_pool_grow(struct rpcrdma_recv_pool *pool,
 
 int rpcrdma_recv_pool_shrink(struct rpcrdma_recv_pool *pool, u32 count);
 void rpcrdma_recv_pool_reap(struct rpcrdma_recv_pool *pool);
-
-/* Have Receives been taken out of the pool? If so, rpcrdma_recv_pool_reap() can free them. */
-static inline bool
-rpcrdma_recv_pool_has_spare(const struct rpcrdma_recv_pool *pool)
-{
-	return !llist_empty(&pool->rp_spare);
-}
-
 int rpcrdma_recv_pool_post(struct rpcrdma_recv_pool *pool);
 void rpcrdma_recv_pool_orphan(struct rpcrdma_recv_pool *pool);
 void rpcrdma_recv_pool_destroy(struct rpcrdma_recv_pool *pool);

@@ -453,8 +453,8 @@ bool xprt_rdma_reply_fence(struct xprt_rdma *xr, struct xprt_rdma_req *req)
 	const struct rpcrdma_msg_in *msg = req->rr_msg;
 	int holds;
 
-	if (rpcrdma_msg_invalidated(msg) &&
-	    !xprt_rdma_frwr_remote_inv(xr, req, rpcrdma_msg_inv_rkey(msg)))
+	if (msg->mi_invalidated &&
+	    !xprt_rdma_frwr_remote_inv(xr, req, msg->mi_inv_rkey))
 		return false;
 	if (!list_empty(&req->rr_mrs))
 		xprt_rdma_frwr_local_inv(xr, req);

@@ -32,7 +32,7 @@ static void xprt_rdma_reply_bad_inv(struct xprt_rdma *xr,
 				    const struct rpcrdma_msg_in *msg)
 {
 	rpcrdma_count(client_bad_invalidations);
-	trace_xprt_rdma_bad_invalidation(xr, rpcrdma_msg_inv_rkey(msg));
+	trace_xprt_rdma_bad_invalidation(xr, msg->mi_inv_rkey);
 	rpcrdma_conn_fail(&xr->xr_conn, -EPROTO);
 }
 
@@ -42,7 +42,7 @@ static void xprt_rdma_reply_bad_inv(struct xprt_rdma *xr,
 static void xprt_rdma_reply_check_stray(struct xprt_rdma *xr,
 					const struct rpcrdma_msg_in *msg)
 {
-	if (unlikely(rpcrdma_msg_invalidated(msg)))
+	if (unlikely(msg->mi_invalidated))
 		xprt_rdma_reply_bad_inv(xr, msg);
 }
 

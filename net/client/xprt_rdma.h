@@ -557,7 +557,7 @@ xprt_rdma_reply_decode(const struct xprt_rdma *xr, struct rpcrdma_msg_in *msg,
 					       rpcrdma_msg_head_room(msg), hdr);
 	rpcrdma_msg_set_body(msg, hdr->hd_length, hdr->hd_msg_len);
 	if (verdict == RPCRDMA_OK && rpcrdma_msg_is_group(msg))
-		verdict = rpcrdma_msg_verdict(msg);
+		verdict = msg->mi_verdict;
 	return verdict;
 }
 

@@ -132,7 +132,7 @@ void svc_rdma_credits_see(struct svc_rdma_xprt *sx,
 			  const struct rpcrdma_msg_in *msg)
 {
 	const struct rpcrdma_recv_pool *pool = &sx->sx_conn.cn_recvs;
-	u32 held = rpcrdma_recv_pool_held(pool);
+	u32 held = atomic_read(&pool->rp_nheld);
 	struct svc_rdma_credits *cd = &sx->sx_credit;
 	u64 before = sx->sx_stats.vs_received - rpcrdma_msg_recvs(msg);
 	u32 answered = READ_ONCE(pool->rp_arrived) - held;
@@ -318,7 +318,7 @@ static void svc_rdma_credits_take_back(const struct svc_rdma_call *call)
 	    rpcrdma_grant_arrived(&cd->cd_grant,
 				  rpcrdma_msg_recvs(call->sc_msg))) {
 		svc_rdma_credits_shrink(sx);
-	} else if (rpcrdma_recv_pool_has_spare(&sx->sx_conn.cn_recvs)) {
+	} else if (!llist_empty(&sx->sx_conn.cn_recvs.rp_spare)) {
 		rpcrdma_recv_pool_reap(&sx->sx_conn.cn_recvs);
 		svc_rdma_credits_settle(sx);
 	}
@@ -398,7 +398,7 @@ void svc_rdma_credits_use(const struct svc_rdma_call *call)
 	if (used > READ_ONCE(cd->cd_peak))
 		WRITE_ONCE(cd->cd_peak, used);
 	if (unlikely(svc_rdma_credits_are_owed(cd) ||
-		     rpcrdma_recv_pool_has_spare(&sx->sx_conn.cn_recvs)))
+		     !llist_empty(&sx->sx_conn.cn_recvs.rp_spare)))
 		svc_rdma_credits_take_back(call);
 	want = min(want, max);
 	if (likely(want <= told))

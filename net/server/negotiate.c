@@ -146,7 +146,7 @@ static void svc_rdma_negotiate_plain(struct svc_rdma_xprt *sx, u32 size)
 	ng->ng_v2_size = size;
 	if (rpcrdma_buf_needs_block(svc_rdma_negotiate_largest(ng)))
 		svc_rdma_negotiate_renew(sx);
-	rpcrdma_recv_pool_blocks(&sx->sx_conn.cn_recvs, 0);
+	sx->sx_conn.cn_recvs.rp_order = 0;
 }
 
 /* From now on, make Receives with target segments (rtx.h), if the parameter rtx_pages asks for
@@ -167,7 +167,7 @@ static void svc_rdma_negotiate_targets(struct svc_rdma_xprt *sx)
 	}
 	ng->ng_v2_size = size;
 	svc_rdma_negotiate_renew(sx);
-	rpcrdma_recv_pool_blocks(&sx->sx_conn.cn_recvs, ilog2(pages));
+	sx->sx_conn.cn_recvs.rp_order = ilog2(pages);
 }
 
 /* If Receives could not be created, choose the smallest Receives, without target segments, and

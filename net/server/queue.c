@@ -94,7 +94,7 @@ void svc_rdma_receive(struct rpcrdma_conn *conn, struct rpcrdma_msg_in *msg)
 
 	rpcrdma_count(server_receives);
 	trace_svc_rdma_receive(sx, rpcrdma_msg_cid(msg), rpcrdma_msg_len(msg));
-	rpcrdma_msg_push(msg, &sx->sx_queue.qu_received);
+	llist_add(&msg->mi_next, &sx->sx_queue.qu_received);
 	svc_rdma_queue_wake(sx);
 }
 
@@ -148,7 +148,8 @@ static struct rpcrdma_msg_in *svc_rdma_take_received(struct svc_rdma_xprt *sx)
 	}
 	if (!queue->qu_taken)
 		return NULL;
-	msg = rpcrdma_msg_pop(&queue->qu_taken);
+	msg = llist_entry(queue->qu_taken, struct rpcrdma_msg_in, mi_next);
+	queue->qu_taken = msg->mi_next.next;
 	WRITE_ONCE(stats->vs_received,
 		   stats->vs_received + rpcrdma_msg_recvs(msg));
 	return msg;

@@ -138,7 +138,7 @@ svc_rdma_decode_group(struct svc_rdma_call *call,
 
 	verdict = rpcrdma2_decode_group(head, room, accept, &call->sc_hdr);
 	if (!verdict)
-		verdict = rpcrdma_msg_verdict(call->sc_msg);
+		verdict = call->sc_msg->mi_verdict;
 	/* Our callbacks are not groups, so their Replies must not be groups either (RTX-37). */
 	if (call->sc_hdr.hd_response)
 		return RPCRDMA_BAD_MSG;

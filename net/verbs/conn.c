@@ -411,7 +411,9 @@ int rpcrdma_conn_create_qp(struct rpcrdma_conn *conn,
 	if (rc)
 		goto out_free;
 
-	rpcrdma_recv_pool_open(&conn->cn_recvs, queues->qz_rq);
+	/* No other task uses the queue pair yet. */
+	conn->cn_recvs.rp_max = queues->qz_rq;
+	conn->cn_recvs.rp_gate = true;
 	rpcrdma_sq_open(&conn->cn_sq, queues->qz_sq);
 	WRITE_ONCE(conn->cn_gate, true);
 	return 0;

@@ -139,7 +139,7 @@ void rpcrdma_debugfs_conn(struct seq_file *seq, u32 vers,
 	const struct rpcrdma_recv_pool *recvs = &conn->cn_recvs;
 	const struct rpcrdma_limits *limits = &conn->cn_limits;
 	u32 waiting = atomic_read(&recvs->rp_nwaiting);
-	u32 held = rpcrdma_recv_pool_held(recvs);
+	u32 held = atomic_read(&recvs->rp_nheld);
 	u32 count = READ_ONCE(recvs->rp_count);
 
 	seq_printf(seq, "state %s\n", error ? "down" : states[state]);

@@ -217,20 +217,15 @@ void *rpcrdma_msg_data_at(const struct rpcrdma_msg_in *msg, u32 offset,
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_msg_data_at);
 
-static struct rpcrdma_conn *rpcrdma_gather_conn(struct rpcrdma_gather *gather)
-{
-	return container_of(gather, struct rpcrdma_conn, cn_gather);
-}
-
 /* Fails the connection if a group takes too long. If the group becomes complete while this function
  * runs, the connection may fail nevertheless.
  */
 static void rpcrdma_gather_work(struct work_struct *work)
 {
-	struct rpcrdma_gather *gather = container_of(to_delayed_work(work),
-						     struct rpcrdma_gather,
-						     ga_work);
-	struct rpcrdma_conn *conn = rpcrdma_gather_conn(gather);
+	struct rpcrdma_conn *conn = container_of(to_delayed_work(work),
+						 struct rpcrdma_conn,
+						 cn_gather.ga_work);
+	struct rpcrdma_gather *gather = &conn->cn_gather;
 	unsigned long begun = READ_ONCE(gather->ga_begun);
 	unsigned long now = jiffies;
 
@@ -277,17 +272,6 @@ static void rpcrdma_gather_add(struct rpcrdma_gather *gather,
 	gather->ga_last = recv;
 }
 
-static void rpcrdma_gather_sum(struct rpcrdma_msg_in *msg)
-{
-	const struct rpcrdma_recv *recv;
-
-	for (recv = msg->mi_more; recv; recv = recv->rv_msg.mi_more) {
-		msg->mi_more_recvs++;
-		msg->mi_more_len += recv->rv_len;
-		msg->mi_more_body += recv->rv_msg.mi_here;
-	}
-}
-
 /* Returns the verdict on the complete group: is it short enough, and does its data match its
  * item (rtx.h)? If the item cannot be read from the header, any error will do as the verdict: the
  * owner finds the exact reason when it decodes the header.
@@ -310,14 +294,19 @@ rpcrdma_gather_judge(const struct rpcrdma_gather *gather)
 static void rpcrdma_gather_whole(struct rpcrdma_conn *conn)
 {
 	struct rpcrdma_gather *gather = &conn->cn_gather;
-	struct rpcrdma_recv *first = gather->ga_first;
-	struct rpcrdma_msg_in *msg = &first->rv_msg;
+	struct rpcrdma_msg_in *msg = &gather->ga_first->rv_msg;
+	const struct rpcrdma_msg_in *last = &gather->ga_last->rv_msg;
+	const struct rpcrdma_recv *recv;
 
 	msg->mi_group = true;
 	msg->mi_verdict = rpcrdma_gather_judge(gather);
-	rpcrdma_gather_sum(msg);
-	first->rv_invalidated = gather->ga_last->rv_invalidated;
-	first->rv_inv_rkey = gather->ga_last->rv_inv_rkey;
+	for (recv = msg->mi_more; recv; recv = recv->rv_msg.mi_more) {
+		msg->mi_more_recvs++;
+		msg->mi_more_len += recv->rv_len;
+		msg->mi_more_body += recv->rv_msg.mi_here;
+	}
+	msg->mi_invalidated = last->mi_invalidated;
+	msg->mi_inv_rkey = last->mi_inv_rkey;
 	gather->ga_first = NULL;
 	WRITE_ONCE(gather->ga_begun, 0);
 	rpcrdma_count(groups_received);
@@ -356,7 +345,7 @@ static void rpcrdma_gather_keep(struct rpcrdma_conn *conn,
 {
 	struct rpcrdma_gather *gather = &conn->cn_gather;
 
-	if (unlikely(recv->rv_invalidated)) {
+	if (unlikely(recv->rv_msg.mi_invalidated)) {
 		rpcrdma_gather_broken(conn, &recv->rv_msg, tx);
 		return;
 	}

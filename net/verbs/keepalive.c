@@ -69,11 +69,6 @@ rpcrdma_param_range(progress_timeout, rpcrdma_progress_timeout, 0,
 MODULE_PARM_DESC(progress_timeout,
 		 "Server: seconds in which something of what was posted has to complete, 0: for ever");
 
-static struct rpcrdma_conn *rpcrdma_keepalive_conn(struct rpcrdma_keepalive *al)
-{
-	return container_of(al, struct rpcrdma_conn, cn_keepalive);
-}
-
 /* Does a probe complete only when the peer has answered it? */
 static bool rpcrdma_keepalive_is_answered(const struct rpcrdma_conn *conn)
 {
@@ -82,9 +77,10 @@ static bool rpcrdma_keepalive_is_answered(const struct rpcrdma_conn *conn)
 
 static void rpcrdma_keepalive_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 {
-	struct rpcrdma_keepalive *al =
-		container_of(wc->wr_cqe, struct rpcrdma_keepalive, al_cqe);
-	struct rpcrdma_conn *conn = rpcrdma_keepalive_conn(al);
+	struct rpcrdma_conn *conn = container_of(wc->wr_cqe,
+						 struct rpcrdma_conn,
+						 cn_keepalive.al_cqe);
+	struct rpcrdma_keepalive *al = &conn->cn_keepalive;
 
 	if (likely(wc->status == IB_WC_SUCCESS)) {
 		rpcrdma_send_cq_seen(conn);
@@ -200,10 +196,10 @@ static bool rpcrdma_keepalive_check_work(struct rpcrdma_conn *conn,
 
 static void rpcrdma_keepalive_work(struct work_struct *work)
 {
-	struct rpcrdma_keepalive *al =
-		container_of(to_delayed_work(work), struct rpcrdma_keepalive,
-			     al_work);
-	struct rpcrdma_conn *conn = rpcrdma_keepalive_conn(al);
+	struct rpcrdma_conn *conn = container_of(to_delayed_work(work),
+						 struct rpcrdma_conn,
+						 cn_keepalive.al_work);
+	struct rpcrdma_keepalive *al = &conn->cn_keepalive;
 	unsigned long next, other, now = jiffies;
 
 	/* Check a connection that is not up yet, too: at the end that accepts, the CM may

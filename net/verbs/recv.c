@@ -31,7 +31,7 @@
  * returns. A server may promise fewer, because its connections share a budget (server/budget.c).
  *
  * Receives may have target segments (rtx.h). The buffer of such a Receive is part of a block of
- * pages (rpcrdma_recv_pool_blocks()): the end of the first page, and all the other pages, which are
+ * pages (rp_order): the end of the first page, and all the other pages, which are
  * the target segments. If the peer places data in target segments, the owner can hand these pages
  * to other code without a copy. That code may keep a page for longer than the owner keeps the
  * message. So before the owner gives back a Receive whose pages it has handed out, it calls
@@ -165,19 +165,6 @@ void rpcrdma_recv_pool_init(struct rpcrdma_recv_pool *pool)
 }
 
 /**
- * rpcrdma_recv_pool_open - allow posting, now that the queue pair exists
- * @pool: pool without Receives
- * @max: number of Receives that the receive queue can hold
- *
- * Context: process. No other task uses the queue pair yet.
- */
-void rpcrdma_recv_pool_open(struct rpcrdma_recv_pool *pool, u32 max)
-{
-	pool->rp_max = max;
-	pool->rp_gate = true;
-}
-
-/**
  * rpcrdma_recv_pool_limit - set how much memory the Receives may pin
  * @pool: pool that is open
  * @size: number of bytes in the largest Receive that the connection may ever have. A Receive
@@ -211,23 +198,6 @@ u32 rpcrdma_recv_pool_room(const struct rpcrdma_recv_pool *pool, u32 size)
 }
 
 /**
- * rpcrdma_recv_pool_blocks - choose the kind of buffer that further Receives get
- * @pool: pool that is open
- * @order: if not 0, each buffer is in a block of 2^@order pages, and consists of the end of the
- *	first page and of all other pages. If 0, buffers may have any size, see
- *	rpcrdma_buf_init()
- *
- * Existing Receives do not change.
- *
- * Context: process. The caller serialises with rpcrdma_recv_pool_grow_gfp().
- */
-void rpcrdma_recv_pool_blocks(struct rpcrdma_recv_pool *pool,
-			      unsigned int order)
-{
-	pool->rp_order = order;
-}
-
-/**
  * rpcrdma_recv_pool_shut - stop posting Receives
  * @pool: pool in any state
  *
@@ -255,6 +225,7 @@ static void rpcrdma_recv_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 	struct rpcrdma_recv *recv = container_of(wc->wr_cqe,
 						 struct rpcrdma_recv, rv_cqe);
 	struct rpcrdma_conn *conn = recv->rv_conn;
+	struct rpcrdma_msg_in *msg = &recv->rv_msg;
 
 	trace_rpcrdma_recv_done(&recv->rv_cid, wc);
 	if (unlikely(wc->status != IB_WC_SUCCESS)) {
@@ -270,11 +241,11 @@ static void rpcrdma_recv_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 	atomic_inc(&conn->cn_recvs.rp_nheld);
 	atomic_set(&recv->rv_state, RPCRDMA_RECV_HELD);
 	recv->rv_len = wc->byte_len;
-	recv->rv_invalidated = wc->wc_flags & IB_WC_WITH_INVALIDATE;
-	recv->rv_inv_rkey = recv->rv_invalidated ? wc->ex.invalidate_rkey : 0;
+	msg->mi_invalidated = wc->wc_flags & IB_WC_WITH_INVALIDATE;
+	msg->mi_inv_rkey = msg->mi_invalidated ? wc->ex.invalidate_rkey : 0;
 	rpcrdma_buf_sync_for_cpu(&recv->rv_buf, recv->rv_len);
 	/* Pairs with rpcrdma_gather_start() */
-	smp_load_acquire(&conn->cn_receive)(conn, &recv->rv_msg);
+	smp_load_acquire(&conn->cn_receive)(conn, msg);
 }
 
 static void rpcrdma_recv_destroy(struct rpcrdma_recv *recv)
