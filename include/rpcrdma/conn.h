@@ -73,19 +73,6 @@ struct rpcrdma_conn_ops {
 };
 
 /**
- * struct rpcrdma_conn_queues - how to make the queues of a connection
- * @qz_sq: number of send queue entries, without those for the drain marker and for the keepalive's
- *	probe (%RPCRDMA_SQ_EXTRA)
- * @qz_rq: number of receive queue entries, without that for the drain marker
- * @qz_send_sges: number of SGEs per send queue entry
- */
-struct rpcrdma_conn_queues {
-	u32	qz_sq;
-	u32	qz_rq;
-	u32	qz_send_sges;
-};
-
-/**
  * struct rpcrdma_conn_path - the addresses and settings with which to connect
  * @np_src: address to bind to; its family is %AF_UNSPEC if the kernel chooses the address
  * @np_dst: address and port of the peer
@@ -238,8 +225,8 @@ int rpcrdma_conn_resolve(struct rpcrdma_conn *conn, struct net *net,
 			 unsigned long timeout);
 void rpcrdma_conn_adopt(struct rpcrdma_conn *conn, struct rdma_cm_id *id,
 			const struct rdma_conn_param *param);
-int rpcrdma_conn_create_qp(struct rpcrdma_conn *conn,
-			   const struct rpcrdma_conn_queues *queues);
+int rpcrdma_conn_create_qp(struct rpcrdma_conn *conn, u32 sq, u32 rq,
+			   u32 send_sges);
 int rpcrdma_conn_connect(struct rpcrdma_conn *conn,
 			 const struct rpcrdma_cm_private *ours,
 			 unsigned long timeout);

@@ -29,7 +29,7 @@ struct rpcrdma_conn;
  * @sd_cqe: completion, from which rpcrdma_send_of() finds the Send
  * @sd_wr: the work request. Its SGE is @sd_sge, unless the owner provides an array of
  *	SGEs. The first SGE of such an array also describes @sd_buf, and the array has at
- *	most qz_send_sges entries.
+ *	most as many entries as a send queue entry has (rpcrdma_conn_create_qp()).
  * @sd_sge: SGE for the buffer
  * @sd_more: in the first Send of a group, the other Sends, in order and linked by
  *	@sd_list, until the group is posted

@@ -67,11 +67,10 @@ static int xprt_rdma_create_queues(struct xprt_rdma *xr)
 {
 	struct rpcrdma_client_sizes *sizes = &xr->xr_sizes;
 	struct rpcrdma_conn *conn = &xr->xr_conn;
-	struct rpcrdma_conn_queues queues = { };
 	int rc = 0, error;
-	u32 spare;
+	u32 spare, sges;
 
-	queues.qz_send_sges = xprt_rdma_pages_begin(xr);
+	sges = xprt_rdma_pages_begin(xr);
 	for (;;) {
 		error = rpcrdma_size_client(&conn->cn_caps, xr->xr_xprt.max_reqs,
 					    XPRT_RDMA_BC_REQUESTS, XPRT_RDMA_MAX_PAYLOAD,
@@ -85,10 +84,11 @@ static int xprt_rdma_create_queues(struct xprt_rdma *xr)
 		 * one for the keepalive's probe. These entries are subtracted here, because
 		 * rpcrdma_conn_create_qp() adds them itself.
 		 */
-		queues.qz_sq = sizes->cz_sq_depth - RPCRDMA_SQ_EXTRA;
 		spare = rpcrdma_size_client_spare(&conn->cn_caps, sizes);
-		queues.qz_rq = sizes->cz_rq_depth + spare - RPCRDMA_DRAIN_WRS;
-		rc = rpcrdma_conn_create_qp(conn, &queues);
+		rc = rpcrdma_conn_create_qp(conn, sizes->cz_sq_depth -
+					    RPCRDMA_SQ_EXTRA,
+					    sizes->cz_rq_depth + spare -
+					    RPCRDMA_DRAIN_WRS, sges);
 		if (rc != -ENOMEM && rc != -EINVAL)
 			break;
 		/* The queue pair may be too large for the device, or memory may be short. Try again
@@ -307,7 +307,7 @@ static void xprt_rdma_connected(struct xprt_rdma *xr)
 	pr_debug("rpcrdma: server %pISpc: version %u, inline %u out and %u in, %u credits, BRS %u, ours %u\n",
 		 &xprt->addr, xr->xr_vers, limits->lm_inline_send,
 		 limits->lm_inline_recv, xr->xr_window.wn_granted,
-		 limits->lm_brs, limits->lm_our_brs);
+		 limits->lm_brs, RPCRDMA2_OUR_BRS);
 	rpcrdma_count(client_connects);
 	rpcrdma_send_cq_relax(&xr->xr_conn);
 	xprt_rdma_credit_next_cookie(xr);

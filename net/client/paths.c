@@ -515,9 +515,6 @@ static const struct rpcrdma_conn_ops xprt_rdma_paths_probe_ops = {
 static int xprt_rdma_paths_probe(struct net *net,
 				 const struct rpcrdma_conn_path *path)
 {
-	const struct rpcrdma_conn_queues queues = {
-		.qz_sq = 1, .qz_rq = 1, .qz_send_sges = 1,
-	};
 	const struct rpcrdma_cm_private ours = {
 		.cp_send_size	= xprt_rdma_max_inline_write,
 		.cp_recv_size	= xprt_rdma_max_inline_read,
@@ -532,7 +529,7 @@ static int xprt_rdma_paths_probe(struct net *net,
 	rpcrdma_conn_init(conn, &xprt_rdma_paths_probe_ops);
 	rc = rpcrdma_conn_resolve(conn, net, path, XPRT_RDMA_RESOLVE_TIMEOUT);
 	if (!rc)
-		rc = rpcrdma_conn_create_qp(conn, &queues);
+		rc = rpcrdma_conn_create_qp(conn, 1, 1, 1);
 	if (!rc)
 		rc = rpcrdma_conn_connect(conn, &ours,
 					  XPRT_RDMA_CONNECT_TIMEOUT);

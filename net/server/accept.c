@@ -272,7 +272,6 @@ static int svc_rdma_conn_create_queues(struct svc_rdma_xprt *sx)
 	struct svc_serv *serv = sx->sx_xprt.xpt_server;
 	struct rpcrdma_server_sizes *sizes = &sx->sx_sizes;
 	u32 requests = READ_ONCE(svc_rdma_max_requests);
-	struct rpcrdma_conn_queues queues;
 	int rc;
 
 	sx->sx_max_mesg = serv->sv_max_mesg;
@@ -281,12 +280,12 @@ static int svc_rdma_conn_create_queues(struct svc_rdma_xprt *sx)
 		rc = rpcrdma_size_server(caps, requests, SVC_RDMA_BC_REQUESTS,
 					 serv->sv_max_payload, PAGE_SIZE,
 					 sizes);
-		if (!rc) {
-			queues.qz_sq = sizes->sz_sq_depth - RPCRDMA_SQ_EXTRA;
-			queues.qz_rq = sizes->sz_rq_depth - RPCRDMA_DRAIN_WRS;
-			queues.qz_send_sges = sizes->sz_send_sges;
-			rc = rpcrdma_conn_create_qp(&sx->sx_conn, &queues);
-		}
+		if (!rc)
+			rc = rpcrdma_conn_create_qp(&sx->sx_conn, sizes->sz_sq_depth -
+						    RPCRDMA_SQ_EXTRA,
+						    sizes->sz_rq_depth -
+						    RPCRDMA_DRAIN_WRS,
+						    sizes->sz_send_sges);
 		requests = sizes->sz_requests / 2;
 		if ((rc != -ENOMEM && rc != -EINVAL) ||
 		    requests < SVC_RDMA_REQUESTS_MIN)

@@ -338,25 +338,21 @@ static void rpcrdma_conn_free_cqs(struct rpcrdma_conn *conn)
  * all entries can be flushed at the same time.
  */
 static int rpcrdma_conn_create_cqs(struct rpcrdma_conn *conn,
-				   const struct rpcrdma_conn_queues *queues)
+				   const struct ib_qp_cap *cap)
 {
 	bool softirq = conn->cn_ops->softirq && conn->cn_caps.dc_softirq;
 	u32 max = conn->cn_caps.dc_max_cqe;
-	u32 sq = min(queues->qz_sq + RPCRDMA_SQ_EXTRA,
-		     conn->cn_caps.dc_max_qp_wr);
-	u32 rq = queues->qz_rq + RPCRDMA_DRAIN_WRS;
+	struct ib_cq *cq;
 
-	conn->cn_cq = ib_alloc_cq_any(rpcrdma_conn_device(conn), conn,
-				      min(rq, max), softirq ? IB_POLL_SOFTIRQ :
-							      IB_POLL_WORKQUEUE);
-	if (IS_ERR(conn->cn_cq)) {
-		int rc = PTR_ERR(conn->cn_cq);
-
-		conn->cn_cq = NULL;
-		return rc;
-	}
-	conn->cn_vector = conn->cn_cq->comp_vector;
-	return rpcrdma_send_cq_create(conn, min(sq, max));
+	cq = ib_alloc_cq_any(rpcrdma_conn_device(conn), conn,
+			     min(cap->max_recv_wr, max),
+			     softirq ? IB_POLL_SOFTIRQ : IB_POLL_WORKQUEUE);
+	if (IS_ERR(cq))
+		return PTR_ERR(cq);
+	conn->cn_cq = cq;
+	conn->cn_vector = cq->comp_vector;
+	return rpcrdma_send_cq_create(conn, min3(cap->max_send_wr, max,
+						 conn->cn_caps.dc_max_qp_wr));
 }
 
 /* Frees the completion queues and the protection domain, which nobody uses any more. */
@@ -371,50 +367,51 @@ static void rpcrdma_conn_free_verbs(struct rpcrdma_conn *conn)
 /**
  * rpcrdma_conn_create_qp - create a connection's queues
  * @conn: connection that is resolved or adopted
- * @queues: sizes of the queues; entries for draining and for the keepalive are added
+ * @sq: number of send queue entries, without those for the drain marker and for the keepalive's
+ *	probe (%RPCRDMA_SQ_EXTRA), which are added
+ * @rq: number of receive queue entries, without that for the drain marker, which is added
+ * @send_sges: number of SGEs per send queue entry
  *
  * Context: process; sleeps.
  * Return: 0; or a negative errno, after which this may be called again. After %-ENOMEM or
  *	%-EINVAL, smaller queues may succeed: some devices accept dc_max_qp_wr work requests
  *	only if these have few SGEs.
  */
-int rpcrdma_conn_create_qp(struct rpcrdma_conn *conn,
-			   const struct rpcrdma_conn_queues *queues)
+int rpcrdma_conn_create_qp(struct rpcrdma_conn *conn, u32 sq, u32 rq,
+			   u32 send_sges)
 {
-	struct ib_qp_init_attr attr = { };
 	struct rdma_cm_id *id = conn->cn_id;
+	struct ib_qp_init_attr attr = {
+		.event_handler		= rpcrdma_conn_qp_event,
+		.qp_context		= conn,
+		.cap.max_send_wr	= sq + RPCRDMA_SQ_EXTRA,
+		.cap.max_recv_wr	= rq + RPCRDMA_DRAIN_WRS,
+		.cap.max_send_sge	= send_sges,
+		.cap.max_recv_sge	= 1,
+		.sq_sig_type		= IB_SIGNAL_REQ_WR,
+		.qp_type		= IB_QPT_RC,
+		.port_num		= id->port_num,
+	};
+	struct ib_pd *pd;
 	int rc;
 
-	conn->cn_pd = ib_alloc_pd(id->device, 0);
-	if (IS_ERR(conn->cn_pd)) {
-		rc = PTR_ERR(conn->cn_pd);
-		conn->cn_pd = NULL;
-		goto out_free;
-	}
-
-	rc = rpcrdma_conn_create_cqs(conn, queues);
+	pd = ib_alloc_pd(id->device, 0);
+	if (IS_ERR(pd))
+		return PTR_ERR(pd);
+	conn->cn_pd = pd;
+	rc = rpcrdma_conn_create_cqs(conn, &attr.cap);
 	if (rc)
 		goto out_free;
-
-	attr.event_handler = rpcrdma_conn_qp_event;
-	attr.qp_context = conn;
 	attr.send_cq = conn->cn_send_cq.cq_ib;
 	attr.recv_cq = conn->cn_cq;
-	attr.cap.max_send_wr = queues->qz_sq + RPCRDMA_SQ_EXTRA;
-	attr.cap.max_recv_wr = queues->qz_rq + RPCRDMA_DRAIN_WRS;
-	attr.cap.max_send_sge = queues->qz_send_sges;
-	attr.cap.max_recv_sge = 1;
-	attr.sq_sig_type = IB_SIGNAL_REQ_WR;
-	attr.qp_type = IB_QPT_RC;
-	attr.port_num = id->port_num;
-	rc = rdma_create_qp(id, conn->cn_pd, &attr);
+	rc = rdma_create_qp(id, pd, &attr);
 	if (rc)
 		goto out_free;
 
 	/* No other task uses the queue pair yet. */
-	conn->cn_recvs.rp_max = queues->qz_rq;
+	conn->cn_recvs.rp_max = rq;
 	conn->cn_recvs.rp_gate = true;
-	rpcrdma_sq_open(&conn->cn_sq, queues->qz_sq);
+	rpcrdma_sq_open(&conn->cn_sq, sq);
 	WRITE_ONCE(conn->cn_gate, true);
 	return 0;
 
@@ -423,13 +420,21 @@ out_free:
 	return rc;
 }
 
-/* Sets rnr_retry_count to 0: the peer's adapter must not retry a Send for which this end has no
+/* Computes the limits from @ours and from what the peer has announced, if anything yet. Writes
+ * @ours to @private, which @param refers to afterwards.
+ *
+ * Sets rnr_retry_count to 0: the peer's adapter must not retry a Send for which this end has no
  * Receive posted. Credits ensure that there is a Receive for each Send. A missing Receive is a
  * violation of the protocol, which retries would only hide (RFC 8166 3.3.1).
  */
-static void rpcrdma_conn_set_param(struct rdma_conn_param *param,
-				   const u8 *private)
+static void rpcrdma_conn_set_param(struct rpcrdma_conn *conn,
+				   const struct rpcrdma_cm_private *ours,
+				   u8 *private, struct rdma_conn_param *param)
 {
+	conn->cn_ours = *ours;
+	rpcrdma_props_limits(ours, conn->cn_peer_data, conn->cn_peer_len,
+			     &conn->cn_limits);
+	rpcrdma_props_encode(private, ours);
 	memset(param, 0, sizeof(*param));
 	param->private_data = private;
 	param->private_data_len = RPCRDMA_CM_PRIVATE_LEN;
@@ -463,10 +468,7 @@ int rpcrdma_conn_connect(struct rpcrdma_conn *conn,
 	ktime_t begun;
 	int rc;
 
-	conn->cn_ours = *ours;
-	rpcrdma_props_limits(ours, NULL, 0, &conn->cn_limits);
-	rpcrdma_props_encode(private, ours);
-	rpcrdma_conn_set_param(&param, private);
+	rpcrdma_conn_set_param(conn, ours, private, &param);
 	param.responder_resources = min_t(u32, U8_MAX,
 					  conn->cn_caps.dc_max_rd_atom);
 	param.initiator_depth = conn->cn_caps.dc_iwarp;
@@ -504,11 +506,7 @@ int rpcrdma_conn_accept(struct rpcrdma_conn *conn,
 	struct rdma_conn_param param;
 	int rc;
 
-	conn->cn_ours = *ours;
-	rpcrdma_props_limits(ours, conn->cn_peer_data, conn->cn_peer_len,
-			     &conn->cn_limits);
-	rpcrdma_props_encode(private, ours);
-	rpcrdma_conn_set_param(&param, private);
+	rpcrdma_conn_set_param(conn, ours, private, &param);
 	param.initiator_depth = min_t(u32, ord, U8_MAX);
 	conn->cn_ord = param.initiator_depth;
 	if (conn->cn_caps.dc_iwarp)
