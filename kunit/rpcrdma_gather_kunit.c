@@ -202,8 +202,8 @@ static void rpcrdma_gather_check(struct rpcrdma_gather_fixture *fx)
 	/* If a transmission has broken the group, the group may count it, but does not hold it */
 	if (fx->gf_conn.cn_error)
 		return;
-	KUNIT_EXPECT_EQ(test, held, group->gr_open ? group->gr_number : 0);
-	KUNIT_EXPECT_EQ(test, !gather->ga_begun, !group->gr_open);
+	KUNIT_EXPECT_EQ(test, held, (group->gr_number < group->gr_count) ? group->gr_number : 0);
+	KUNIT_EXPECT_EQ(test, !gather->ga_begun, !(group->gr_number < group->gr_count));
 }
 
 /* Put a message in a Receive, and pass it on as rpcrdma_recv_wc_done() does. @handle is the handle
@@ -813,11 +813,12 @@ static void rpcrdma_gather_change(struct rpcrdma_kunit *kunit,
 static void rpcrdma_gather_send_any(struct rpcrdma_gather_fixture *fx)
 {
 	struct rpcrdma_kunit *kunit = fx->gf_kunit;
-	u32 number = fx->gf_conn.cn_gather.ga_group.gr_number;
+	const struct rpcrdma_group *group = &fx->gf_conn.cn_gather.ga_group;
 	struct rpcrdma2_transmission tx;
+	u32 number = group->gr_number;
 
 	if (!rpcrdma_kunit_random(kunit, 4) ||
-	    !fx->gf_conn.cn_gather.ga_group.gr_open)
+	    group->gr_number == group->gr_count)
 		number = rpcrdma_kunit_random(kunit, 12);
 	if (number >= RPCRDMA_GATHER_KUNIT_COUNT)
 		number = 0;

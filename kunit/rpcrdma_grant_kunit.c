@@ -365,7 +365,7 @@ static void rpcrdma_need_step(struct rpcrdma_need_sim *ns)
 		return;
 	case NEED_SERVED:
 		if (!ns->ns_answered++)
-			rpcrdma_need_begin(&ns->ns_need, ns->ns_now);
+			ns->ns_need.nd_since = ns->ns_now;
 		next->np_word = ns->ns_told;
 		next->np_state = NEED_REPLY;
 		next->np_until += ns->ns_rtt / 2;
@@ -394,7 +394,7 @@ static u32 rpcrdma_need_run(struct rpcrdma_need_sim *ns, u32 n, u32 rtt, bool sa
 	ns->ns_rtt = rtt;
 	ns->ns_granted = 1;
 	ns->ns_told = 2;
-	rpcrdma_need_begin(&ns->ns_need, 0);
+	ns->ns_need.nd_since = 0;
 	ns->ns_process[0].np_state = NEED_THINKS;
 	ns->ns_process[0].np_until = rtt / 2 + NEED_WAKES;
 	while (ns->ns_answered < NEED_MOUNT)
@@ -422,7 +422,7 @@ static void rpcrdma_need_rtt(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, need.nd_rtt, U32_MAX);
 	rpcrdma_need_sent(&need, 20);
 	KUNIT_EXPECT_EQ(test, need.nd_rtt, 30020);
-	rpcrdma_need_begin(&need, 100);
+	need.nd_since = 100;
 	KUNIT_EXPECT_EQ(test, need.nd_since, 100);
 	rpcrdma_need_heard(&need, 150, 3);
 	KUNIT_EXPECT_EQ(test, need.nd_rtt, 50);
@@ -430,7 +430,7 @@ static void rpcrdma_need_rtt(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, need.nd_answered, 3);
 	rpcrdma_need_sent(&need, 0);
 	KUNIT_EXPECT_EQ(test, need.nd_rtt, 50);
-	rpcrdma_need_begin(&need, 200);
+	need.nd_since = 200;
 	rpcrdma_need_heard(&need, 200, 3);
 	KUNIT_EXPECT_EQ(test, need.nd_rtt, 1);
 }

@@ -66,7 +66,7 @@ rpcrdma_group_arrive(struct rpcrdma_group_run *run,
 {
 	const struct rpcrdma_group *group = &run->group;
 	struct kunit *test = run->test;
-	bool open = group->gr_open;
+	bool open = group->gr_number < group->gr_count;
 
 	KUNIT_ASSERT_TRUE(test, run->does != RPCRDMA_GROUP_BROKEN);
 	run->does = rpcrdma_group_take(&run->group, &run->limits, tx);
@@ -80,7 +80,7 @@ rpcrdma_group_arrive(struct rpcrdma_group_run *run,
 		run->held = 0;
 	}
 	KUNIT_EXPECT_EQ(test, run->held,
-			group->gr_open ? group->gr_number : 0);
+			(group->gr_number < group->gr_count) ? group->gr_number : 0);
 	return run->does;
 }
 
@@ -1532,42 +1532,40 @@ struct rpcrdma_group_answer_case {
 	const char			*desc;
 	u32				body;
 	u32				hdr;
-	u32				replies;
-	u32				reply_max;
+	u32				most;
 	u32				chunk;
 	enum rpcrdma_answer_form	form;
 	u32				number;
 };
 
 static const struct rpcrdma_group_answer_case rpcrdma_group_answer_cases[] = {
-	{ "a short one", 100, 36, 5, 16, 0, RPCRDMA_ANSWER_INLINE, 0 },
-	{ "a short one, though there is a chunk", 100, 36, 1, 16, 65536,
+	{ "a short one", 100, 36, 5, 0, RPCRDMA_ANSWER_INLINE, 0 },
+	{ "a short one, though there is a chunk", 100, 36, 1, 65536,
 	  RPCRDMA_ANSWER_INLINE, 0 },
-	{ "the longest in one", 16348, 36, 5, 16, 0,
+	{ "the longest in one", 16348, 36, 5, 0,
 	  RPCRDMA_ANSWER_INLINE, 0 },
-	{ "a byte more", 16349, 36, 5, 16, 0, RPCRDMA_ANSWER_GROUP, 2 },
-	{ "all that there are Receives for", 81712, 36, 5, 16, 0,
+	{ "a byte more", 16349, 36, 5, 0, RPCRDMA_ANSWER_GROUP, 2 },
+	{ "all that there are Receives for", 81712, 36, 5, 0,
 	  RPCRDMA_ANSWER_GROUP, 5 },
-	{ "more than that", 81713, 36, 5, 16, 0, RPCRDMA_ANSWER_ERROR,
-	  81713 },
-	{ "more than that, and a chunk", 81713, 36, 5, 16, 81713,
+	{ "more than that", 81713, 36, 5, 0, RPCRDMA_ANSWER_ERROR, 0 },
+	{ "more than that, and a chunk", 81713, 36, 5, 81713,
 	  RPCRDMA_ANSWER_LONG, 0 },
-	{ "more than that, and a chunk too short", 81713, 36, 5, 16, 81712,
-	  RPCRDMA_ANSWER_ERROR, 81713 },
-	{ "more than we make", 81712, 36, 5, 4, 0,
-	  RPCRDMA_ANSWER_ERROR, 81712 },
-	{ "we make none", 30000, 36, 5, 0, 30000,
+	{ "more than that, and a chunk too short", 81713, 36, 5, 81712,
+	  RPCRDMA_ANSWER_ERROR, 0 },
+	{ "more than we make", 81712, 36, 4, 0,
+	  RPCRDMA_ANSWER_ERROR, 0 },
+	{ "we make none", 30000, 36, 0, 30000,
 	  RPCRDMA_ANSWER_LONG, 0 },
-	{ "one Receive and a chunk", 30000, 36, 1, 16, 65536,
+	{ "one Receive and a chunk", 30000, 36, 1, 65536,
 	  RPCRDMA_ANSWER_LONG, 0 },
-	{ "a group rather than a chunk", 30000, 36, 2, 16, 65536,
+	{ "a group rather than a chunk", 30000, 36, 2, 65536,
 	  RPCRDMA_ANSWER_GROUP, 2 },
-	{ "a header that fits nowhere", 30000, 16385, 9, 16, 65536,
-	  RPCRDMA_ANSWER_ERROR, 30000 },
-	{ "a header that just fits", 30000, 16384, 9, 16, 65536,
+	{ "a header that fits nowhere", 30000, 16385, 9, 65536,
+	  RPCRDMA_ANSWER_ERROR, 0 },
+	{ "a header that just fits", 30000, 16384, 9, 65536,
 	  RPCRDMA_ANSWER_LONG, 0 },
-	{ "any length", U32_MAX, 36, U32_MAX, 256, 0,
-	  RPCRDMA_ANSWER_ERROR, U32_MAX },
+	{ "any length", U32_MAX, 36, 256, 0,
+	  RPCRDMA_ANSWER_ERROR, 0 },
 };
 
 KUNIT_ARRAY_PARAM_DESC(rpcrdma_group_answer, rpcrdma_group_answer_cases, desc);
@@ -1576,19 +1574,15 @@ KUNIT_ARRAY_PARAM_DESC(rpcrdma_group_answer, rpcrdma_group_answer_cases, desc);
 static void rpcrdma_group_answers(struct kunit *test)
 {
 	const struct rpcrdma_group_answer_case *param = test->param_value;
-	struct rpcrdma_group_answer args = {
-		.gw_layout = {
-			.ly_hdr = param->hdr + 28, .ly_limit = 16384,
-			.ly_stream = param->body,
-		},
-		.gw_replies = param->replies,
-		.gw_reply_max = param->reply_max,
-		.gw_hdr = param->hdr, .gw_body = param->body,
-		.gw_chunk = param->chunk,
+	const struct rpcrdma_layout layout = {
+		.ly_hdr = param->hdr + 28, .ly_limit = 16384,
+		.ly_stream = param->body,
 	};
 	u32 number = 99;
 
-	KUNIT_EXPECT_EQ(test, rpcrdma_group_answer(&args, &number),
+	KUNIT_EXPECT_EQ(test, rpcrdma_group_answer(&layout, param->hdr,
+						   param->chunk, param->most,
+						   &number),
 			param->form);
 	KUNIT_EXPECT_EQ(test, number, param->number);
 }

@@ -708,8 +708,8 @@ static void rpcrdma_plan_answers(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, rpcrdma_plan_answer(&limits, param->hdr_len,
 						  param->body_len,
-						  param->offered,
-						  param->chunk_len,
+						  param->offered ?
+						  param->chunk_len : 0,
 						  param->prefer_inline),
 			param->form);
 }

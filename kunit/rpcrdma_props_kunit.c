@@ -244,7 +244,6 @@ static void rpcrdma_props_fold(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, limits.lm_peer_recv,
 				param->silent ? 1024 : param->peer_recv);
 		KUNIT_EXPECT_EQ(test, limits.lm_brs, RPCRDMA2_BRS_INLINE);
-		KUNIT_EXPECT_EQ(test, limits.lm_our_brs, RPCRDMA2_BRS_INLINE);
 	}
 }
 
@@ -311,7 +310,6 @@ static void rpcrdma_props_v2_fold(struct kunit *test)
 				param->inline_send);
 		KUNIT_EXPECT_EQ(test, limits.lm_inline_recv, param->our_recv);
 		KUNIT_EXPECT_EQ(test, limits.lm_brs, param->brs);
-		KUNIT_EXPECT_EQ(test, limits.lm_our_brs, RPCRDMA2_BRS_INLINE);
 		KUNIT_EXPECT_EQ(test, limits.lm_hdr_extra, 8);
 		KUNIT_EXPECT_EQ(test, limits.lm_peer_recv,
 				param->silent ? 4096 : param->rbsiz);

@@ -16,7 +16,9 @@
  *	received at the same time
  * @wn_granted: number of credits granted at present, 1 to @wn_requested
  * @wn_owed: number of Calls whose RPCs were given up (ended before the Reply came) and whose
- *	Replies still have not come. Each of these Calls still uses its first credit.
+ *	Replies still have not come. The peer does not know that an RPC was given up, and may still
+ *	execute the Call. So each of these Calls still uses its first credit, until its Reply
+ *	arrives or the connection ends (RFC 8166 3.3.1).
  * @wn_more: number of credits that Calls use beyond one credit each. Only a Call that is a
  *	group (rtx.h) uses more than one. Calls whose RPCs were given up are included.
  * @wn_opened: a message that is not an error has brought a grant on this connection
@@ -31,7 +33,8 @@ struct rpcrdma_window {
 
 /**
  * struct rpcrdma_need - how many credits a requester uses, which does not say how many it needs
- * @nd_since: time in nanoseconds when the present round trip began
+ * @nd_since: time in nanoseconds when the present round trip began. The owner sets it when the
+ *	connection is accepted, and when its first answer is posted
  * @nd_rtt: the shortest round trip that was measured, in nanoseconds; 0 if there is none
  * @nd_answered: number of Receives whose messages had been answered when the present round trip
  *	began
@@ -61,14 +64,12 @@ struct rpcrdma_grant {
 void rpcrdma_window_reset(struct rpcrdma_window *win, u32 requested);
 bool rpcrdma_window_grant(struct rpcrdma_window *win, u32 credit);
 bool rpcrdma_window_grant_error(struct rpcrdma_window *win, u32 credit);
-void rpcrdma_window_owe(struct rpcrdma_window *win);
 bool rpcrdma_window_repay(struct rpcrdma_window *win);
 u32 rpcrdma_window_more(const struct rpcrdma_window *win, u32 in_flight);
 bool rpcrdma_window_take_more(struct rpcrdma_window *win, u32 in_flight,
 			      u32 more);
 bool rpcrdma_window_give_more(struct rpcrdma_window *win, u32 more);
 u32 rpcrdma_window_room(const struct rpcrdma_window *win, u32 in_flight);
-void rpcrdma_need_begin(struct rpcrdma_need *need, u64 now);
 void rpcrdma_need_sent(struct rpcrdma_need *need, u64 time);
 void rpcrdma_need_heard(struct rpcrdma_need *need, u64 now, u32 answered);
 u32 rpcrdma_need_used(struct rpcrdma_need *need, u64 now, u32 taken,

@@ -59,7 +59,6 @@ struct rpcrdma_outgoing {
 
 /**
  * struct rpcrdma_group - the group (rtx.h) that a connection is receiving
- * @gr_open: some transmissions of the group have arrived, and others are still missing
  * @gr_response: F_RESPONSE of the first transmission
  * @gr_ragged: the placed data in the latest transmission with data did not fill its last target
  *	segment, so no further data may follow (RTX-59)
@@ -71,11 +70,10 @@ struct rpcrdma_outgoing {
  * @gr_data: number of bytes of placed data that have arrived
  *
  * Each connection has one such structure, for forward and backward messages together (RTX-47). It
- * is all zero at first. If a group is complete, @gr_open is false, and the other members keep their
- * values until the next group begins. The caller serialises all access.
+ * is all zero at first. If a group is complete, the members keep their values until the next group
+ * begins. The caller serialises all access.
  */
 struct rpcrdma_group {
-	bool		gr_open;
 	bool		gr_response;
 	bool		gr_ragged;
 	u32		gr_xid;
@@ -115,26 +113,6 @@ enum rpcrdma_group_does {
 	RPCRDMA_GROUP_BROKEN,
 };
 
-/**
- * struct rpcrdma_group_answer - what a responder knows about the Reply to a Call that is a group
- *	(rtx.h)
- * @gw_layout: layout of the Reply as a group
- * @gw_replies: number of Receives that the Call offers for the Reply (rtx_replies)
- * @gw_reply_max: maximum number of transmissions of a Reply, as we have announced it; 0 if the
- *	client has not announced the extension, and the Reply must not be a group
- * @gw_hdr: length of the header in bytes, if the Reply has base form (is not a group)
- * @gw_body: length of the body in bytes, if the Reply has base form
- * @gw_chunk: size of the Reply chunk in bytes; 0 if there is none
- */
-struct rpcrdma_group_answer {
-	struct rpcrdma_layout	gw_layout;
-	u32			gw_replies;
-	u32			gw_reply_max;
-	u32			gw_hdr;
-	u32			gw_body;
-	u32			gw_chunk;
-};
-
 enum rpcrdma_group_does
 rpcrdma_group_take(struct rpcrdma_group *group,
 		   const struct rpcrdma_group_limits *limits,
@@ -156,6 +134,7 @@ u32 rpcrdma_group_call(const struct rpcrdma_layout *layout,
 		       const struct rpcrdma2_rtx *peer);
 u32 rpcrdma_group_replies(u32 reply_max, u32 recv_size, u32 extra, u32 most);
 enum rpcrdma_answer_form
-rpcrdma_group_answer(const struct rpcrdma_group_answer *args, u32 *number);
+rpcrdma_group_answer(const struct rpcrdma_layout *layout, u32 hdr, u32 chunk,
+		     u32 most, u32 *number);
 
 #endif /* RPCRDMA_GROUP_H */

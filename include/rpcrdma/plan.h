@@ -239,8 +239,7 @@ bool rpcrdma_plan_retry(struct rpcrdma_retry *retry,
 			const struct rpcrdma_plan *plan, u32 had, u32 most);
 enum rpcrdma_answer_form
 rpcrdma_plan_answer(const struct rpcrdma_limits *limits, u32 hdr_len,
-		    u32 body_len, bool has_reply_chunk, u32 reply_chunk_len,
-		    bool prefer_inline);
+		    u32 body_len, u32 reply_chunk_len, bool prefer_inline);
 u32 rpcrdma_plan_write_max(const struct rpcrdma2_rtx *peer, u32 send, u32 rtt,
 			   u32 fixed);
 

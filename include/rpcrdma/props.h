@@ -45,7 +45,6 @@ struct rpcrdma_cm_private {
  * @lm_hdr_extra: number of bytes by which a header is longer than in version 1
  * @lm_brs: the peer's property BRS: which backward Calls, or which Replies to them, the peer
  *	accepts; one of RPCRDMA2_BRS_*
- * @lm_our_brs: our property BRS, which we announce
  * @lm_remote_inv: remote invalidation may be used. Version 1: both sides have set the R bit.
  *	Version 2: our side supports it; each Call names the handle that the Reply may
  *	invalidate, or none.
@@ -57,7 +56,6 @@ struct rpcrdma_limits {
 	u32		lm_peer_recv;
 	u32		lm_hdr_extra;
 	u32		lm_brs;
-	u32		lm_our_brs;
 	bool		lm_remote_inv;
 	bool		lm_peer_spoke;
 };

@@ -368,7 +368,7 @@ void xprt_rdma_credit_release(struct rpc_task *task)
 		owed->ow_xid = be32_to_cpu(rqst->rq_xid);
 		owed->ow_extra = req->rr_extra;
 		memset(&req->rr_extra, 0, sizeof(req->rr_extra));
-		rpcrdma_window_owe(&xr->xr_window);
+		xr->xr_window.wn_owed++;
 		xprt_rdma_credit_set_locked(xr);
 	}
 	xprt_rdma_credit_give_back_locked(task);

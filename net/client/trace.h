@@ -122,7 +122,7 @@ TRACE_EVENT(xprt_rdma_connect,
 		__entry->recv = limits->lm_inline_recv;
 		__entry->rbsiz = limits->lm_peer_recv;
 		__entry->brs = limits->lm_brs;
-		__entry->our_brs = limits->lm_our_brs;
+		__entry->our_brs = RPCRDMA2_OUR_BRS;
 		__entry->spoke = limits->lm_peer_spoke;
 		__entry->granted = xr->xr_window.wn_granted;
 	),

@@ -89,21 +89,6 @@ bool rpcrdma_window_grant_error(struct rpcrdma_window *win, u32 credit)
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_window_grant_error);
 
 /**
- * rpcrdma_window_owe - the RPC of a Call in flight has been given up
- * @win: the window
- *
- * The peer does not know that the RPC was given up, and may still execute the Call. So the
- * credit stays in use until the Reply arrives, or the connection ends (RFC 8166 3.3.1).
- *
- * Context: any; the caller serialises.
- */
-void rpcrdma_window_owe(struct rpcrdma_window *win)
-{
-	win->wn_owed++;
-}
-EXPORT_SYMBOL_IF_KUNIT(rpcrdma_window_owe);
-
-/**
  * rpcrdma_window_repay - a Reply has arrived that no RPC waits for
  * @win: the window
  *
@@ -118,14 +103,6 @@ bool rpcrdma_window_repay(struct rpcrdma_window *win)
 	return true;
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_window_repay);
-
-/* Returns the number of credits in use: one for each of the @in_flight Calls, one for each Call
- * whose RPC was given up, and the further credits of all these Calls.
- */
-static u64 rpcrdma_window_used(const struct rpcrdma_window *win, u32 in_flight)
-{
-	return (u64)win->wn_owed + win->wn_more + in_flight;
-}
 
 /**
  * rpcrdma_window_more - how many further credits may a Call take?
@@ -201,7 +178,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_window_give_more);
 u32 rpcrdma_window_room(const struct rpcrdma_window *win, u32 in_flight)
 {
 	u32 limit = min(win->wn_granted, win->wn_requested);
-	u64 used = rpcrdma_window_used(win, in_flight);
+	u64 used = (u64)win->wn_owed + win->wn_more + in_flight;
 
 	return limit > used ? limit - used : 0;
 }
@@ -266,19 +243,6 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_window_room);
 /* Time in nanoseconds that a requester takes at least from a Reply to the next Call */
 #define RPCRDMA_NEED_REACTS	30000u
 
-/**
- * rpcrdma_need_begin - a connection is accepted, or its first answer is posted
- * @need: need of the requester; zeroed before the first call
- * @now: time in nanoseconds
- *
- * Context: any; the caller serialises.
- */
-void rpcrdma_need_begin(struct rpcrdma_need *need, u64 now)
-{
-	need->nd_since = now;
-}
-EXPORT_SYMBOL_IF_KUNIT(rpcrdma_need_begin);
-
 static void rpcrdma_need_round(struct rpcrdma_need *need, u64 time)
 {
 	u32 rtt = clamp(time, 1ull, (u64)U32_MAX);
@@ -300,7 +264,7 @@ void rpcrdma_need_sent(struct rpcrdma_need *need, u64 time)
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_need_sent);
 
 /**
- * rpcrdma_need_heard - the first message after rpcrdma_need_begin() is taken
+ * rpcrdma_need_heard - the first message after nd_since is taken
  * @need: need of the requester
  * @now: time in nanoseconds
  * @answered: number of Receives whose messages were answered

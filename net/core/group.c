@@ -159,20 +159,21 @@ rpcrdma_group_take(struct rpcrdma_group *group,
 		   const struct rpcrdma_group_limits *limits,
 		   const struct rpcrdma2_transmission *tx)
 {
+	bool open = group->gr_number < group->gr_count;
+
 	if (tx && !tx->tx_response && !limits->gl_ours.xp_call_max)
 		tx = NULL;
 	if (!tx)
-		return group->gr_open ? RPCRDMA_GROUP_BROKEN :
-					RPCRDMA_GROUP_PASS;
-	if (tx->tx_first == group->gr_open ||
+		return open ? RPCRDMA_GROUP_BROKEN : RPCRDMA_GROUP_PASS;
+	if (tx->tx_first == open ||
 	    !(tx->tx_first ? rpcrdma_group_is_first(limits, tx) :
 			     rpcrdma_group_is_due(group, limits, tx)))
 		return RPCRDMA_GROUP_BROKEN;
 	if (tx->tx_first)
 		rpcrdma_group_begin(group, tx);
 	rpcrdma_group_add(group, limits, tx);
-	group->gr_open = group->gr_number < group->gr_count;
-	return group->gr_open ? RPCRDMA_GROUP_KEEP : RPCRDMA_GROUP_WHOLE;
+	return group->gr_number < group->gr_count ? RPCRDMA_GROUP_KEEP :
+						    RPCRDMA_GROUP_WHOLE;
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_group_take);
 
@@ -396,9 +397,13 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_group_replies);
 
 /**
  * rpcrdma_group_answer - decide how the Reply to a group travels
- * @args: what is known about the Reply
- * @number: OUT: for a group, the number of transmissions; for an error, the number of bytes that
- *	a Reply chunk would have to hold; otherwise 0
+ * @layout: layout of the Reply as a group
+ * @hdr: length of the header in bytes, if the Reply has base form (is not a group)
+ * @chunk: size of the Reply chunk in bytes; 0 if there is none
+ * @most: maximum number of transmissions: that of the Receives that the Call offers for the Reply
+ *	(rtx_replies), or less. 0 if the Reply must not be a group, because the client has not
+ *	announced the extension
+ * @number: OUT: number of transmissions, if the Reply is a group
  *
  * If the Call offers a Reply chunk, the chunk is used only if no other form is possible, because
  * a client that sends groups prefers its Receives to registered memory.
@@ -410,21 +415,18 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_group_replies);
  * See RTX-66, RTX-67 of rtx.rst.
  */
 enum rpcrdma_answer_form
-rpcrdma_group_answer(const struct rpcrdma_group_answer *args, u32 *number)
+rpcrdma_group_answer(const struct rpcrdma_layout *layout, u32 hdr, u32 chunk,
+		     u32 most, u32 *number)
 {
-	u32 limit = args->gw_layout.ly_limit;
+	u32 limit = layout->ly_limit, body = layout->ly_stream;
 
 	*number = 0;
-	if ((u64)args->gw_hdr + args->gw_body <= limit)
+	if ((u64)hdr + body <= limit)
 		return RPCRDMA_ANSWER_INLINE;
-	*number = rpcrdma_layout_count(&args->gw_layout,
-				       min(args->gw_replies,
-					   args->gw_reply_max));
+	*number = rpcrdma_layout_count(layout, most);
 	if (*number)
 		return RPCRDMA_ANSWER_GROUP;
-	if (args->gw_body <= args->gw_chunk && args->gw_hdr <= limit)
-		return RPCRDMA_ANSWER_LONG;
-	*number = args->gw_body;
-	return RPCRDMA_ANSWER_ERROR;
+	return body <= chunk && hdr <= limit ? RPCRDMA_ANSWER_LONG :
+					       RPCRDMA_ANSWER_ERROR;
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_group_answer);

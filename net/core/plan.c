@@ -395,8 +395,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_plan_retry);
  * @limits: limits of the connection
  * @hdr_len: length in bytes of the Reply's transport header, see rpcrdma_reply_len()
  * @body_len: length in bytes of the Reply, without results that go to Write chunks
- * @has_reply_chunk: the Call offered a Reply chunk
- * @reply_chunk_len: size of the Reply chunk in bytes
+ * @reply_chunk_len: size in bytes of the Reply chunk that the Call offered; 0 if it offered none
  * @prefer_inline: answer inline if possible even though a Reply chunk was offered
  *
  * A Reply chunk that was offered is used (RFC 8166 4.3.3), unless @prefer_inline is set and the
@@ -410,13 +409,12 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_plan_retry);
  */
 enum rpcrdma_answer_form
 rpcrdma_plan_answer(const struct rpcrdma_limits *limits, u32 hdr_len,
-		    u32 body_len, bool has_reply_chunk, u32 reply_chunk_len,
-		    bool prefer_inline)
+		    u32 body_len, u32 reply_chunk_len, bool prefer_inline)
 {
 	bool fits = rpcrdma_plan_fits(hdr_len, body_len,
 				      limits->lm_inline_send);
 
-	if (!has_reply_chunk || !reply_chunk_len || (prefer_inline && fits))
+	if (!reply_chunk_len || (prefer_inline && fits))
 		return fits ? RPCRDMA_ANSWER_INLINE : RPCRDMA_ANSWER_ERROR;
 	if (body_len > reply_chunk_len || hdr_len > limits->lm_inline_send)
 		return RPCRDMA_ANSWER_ERROR;

@@ -142,10 +142,9 @@ void rpcrdma_props_limits(const struct rpcrdma_cm_private *ours,
 	limits->lm_peer_recv = peer.cp_recv_size;
 	limits->lm_hdr_extra = 0;
 	/* Version 1 has no property BRS, which says what callbacks a peer accepts.
-	 * Assume that both ends accept callbacks without chunks (G-24).
+	 * Assume that it accepts callbacks without chunks (G-24).
 	 */
 	limits->lm_brs = RPCRDMA2_BRS_INLINE;
-	limits->lm_our_brs = RPCRDMA2_BRS_INLINE;
 	limits->lm_remote_inv = ours->cp_remote_inv && peer.cp_remote_inv;
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_props_limits);
@@ -182,7 +181,6 @@ void rpcrdma2_props_limits(const struct rpcrdma_cm_private *ours,
 	limits->lm_peer_recv = peer->vp_value[RPCRDMA2_PROP_RBSIZ];
 	limits->lm_hdr_extra = RPCRDMA2_HDR_MIN - RPCRDMA1_HDR_MIN;
 	limits->lm_brs = peer->vp_value[RPCRDMA2_PROP_BRS];
-	limits->lm_our_brs = RPCRDMA2_OUR_BRS;
 	limits->lm_remote_inv = ours->cp_remote_inv;
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_props_limits);

@@ -197,7 +197,7 @@ svc_rdma_conn_create(struct svc_rdma_listener *sl, struct rdma_cm_id *id,
 	spin_lock_init(&sx->sx_lock);
 	mutex_init(&sx->sx_grow);
 	rpcrdma_grant_raise(&sx->sx_credit.cd_grant, 1);
-	rpcrdma_need_begin(&sx->sx_credit.cd_need, ktime_get_ns());
+	sx->sx_credit.cd_need.nd_since = ktime_get_ns();
 	INIT_LIST_HEAD(&sx->sx_queue.qu_complete);
 	INIT_LIST_HEAD(&sx->sx_queue.qu_waiting);
 	INIT_LIST_HEAD(&sx->sx_sends.sp_idle);

@@ -481,7 +481,7 @@ static void svc_rdma_bc_buf_free(struct rpc_task *task)
 	if (!list_empty(&cb->cb_list)) {
 		list_del(&cb->cb_list);
 		bw->bw_nawaited--;
-		rpcrdma_window_owe(&bw->bw_window);
+		bw->bw_window.wn_owed++;
 	}
 	/* If no RPC of this backchannel waits any more, the next wake-up must go to another one. */
 	if (!cb->cb_sent)

@@ -364,7 +364,7 @@ void svc_rdma_credits_answered(struct svc_rdma_xprt *sx)
 	if (likely(READ_ONCE(sx->sx_account.ac_known)))
 		return;
 	if (READ_ONCE(sx->sx_stats.vs_received) == RPCRDMA_MSG_RECVS)
-		rpcrdma_need_begin(&sx->sx_credit.cd_need, ktime_get_ns());
+		sx->sx_credit.cd_need.nd_since = ktime_get_ns();
 	if (svc_rdma_is_known(sx))
 		svc_rdma_budget_know(sx);
 }

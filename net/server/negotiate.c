@@ -113,7 +113,7 @@ static void svc_rdma_negotiate_tell(const struct svc_rdma_xprt *sx, u32 vers)
 	pr_debug("rpcrdma: client %s: version %u, inline %u out and %u in, %u credits, BRS %u, ours %u\n",
 		 sx->sx_xprt.xpt_remotebuf, vers, limits->lm_inline_send,
 		 limits->lm_inline_recv, svc_rdma_credits_told(sx),
-		 limits->lm_brs, limits->lm_our_brs);
+		 limits->lm_brs, RPCRDMA2_OUR_BRS);
 }
 
 /* The size of a Receive that is large enough for either version */

@@ -214,13 +214,8 @@ static noinline int svc_rdma_reply_plan_group(struct svc_rdma_send *send,
 {
 	const struct rpcrdma_lists *lists = &call->sc_hdr.hd_lists;
 	const struct svc_rdma_xprt *sx = svc_rdma_send_sx(send);
-	struct rpcrdma_group_answer args = {
-		.gw_replies	= call->sc_replies,
-		.gw_hdr		= rpcrdma_reply_len(call->sc_vers, lists),
-		.gw_body	= answer->an_body,
-		.gw_chunk	= lists->ls_has_reply ?
-				  lists->ls_reply.ck_length : 0,
-	};
+	u32 hdr = rpcrdma_reply_len(call->sc_vers, lists);
+	u32 most = 0;
 	u32 number;
 	int rc;
 
@@ -230,13 +225,14 @@ static noinline int svc_rdma_reply_plan_group(struct svc_rdma_send *send,
 	 * peer that has not announced it (RTX-32).
 	 */
 	if (memchr_inv(&sx->sx_conn.cn_rtx, 0, sizeof(sx->sx_conn.cn_rtx)))
-		args.gw_reply_max = sx->sx_negotiate.ng_rtx.xp_reply_max;
+		most = min(call->sc_replies, sx->sx_negotiate.ng_rtx.xp_reply_max);
 
 	for (;;) {
 		svc_rdma_group_layout(send, lists, answer->an_body,
-				      &args.gw_layout);
-		answer->an_layout = args.gw_layout;
-		answer->an_form = rpcrdma_group_answer(&args, &number);
+				      &answer->an_layout);
+		answer->an_form = rpcrdma_group_answer(&answer->an_layout, hdr,
+						       lists->ls_reply.ck_length,
+						       most, &number);
 		if (answer->an_form != RPCRDMA_ANSWER_GROUP) {
 			svc_rdma_send_drop_more(send);
 			return 0;
@@ -268,7 +264,6 @@ static int svc_rdma_reply_plan(struct svc_rdma_send *send,
 					      rpcrdma_reply_len(call->sc_vers,
 								lists),
 					      answer->an_body,
-					      lists->ls_has_reply,
 					      lists->ls_reply.ck_length, spare);
 	return 0;
 }

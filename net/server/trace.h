@@ -351,7 +351,7 @@ DECLARE_EVENT_CLASS(svc_rdma_conn_class,
 		__entry->inline_send = limits->lm_inline_send;
 		__entry->inline_recv = limits->lm_inline_recv;
 		__entry->brs = limits->lm_brs;
-		__entry->our_brs = limits->lm_our_brs;
+		__entry->our_brs = RPCRDMA2_OUR_BRS;
 		__entry->remote_inv = limits->lm_remote_inv;
 		rpcrdma_assign_str(addr, sx->sx_xprt.xpt_remotebuf);
 	),

@@ -152,7 +152,7 @@ void rpcrdma_debugfs_conn(struct seq_file *seq, u32 vers,
 	seq_printf(seq, "remote_inv %u\n", READ_ONCE(limits->lm_remote_inv));
 	seq_printf(seq, "peer_spoke %u\n", READ_ONCE(limits->lm_peer_spoke));
 	seq_printf(seq, "brs %u\n", READ_ONCE(limits->lm_brs));
-	seq_printf(seq, "our_brs %u\n", READ_ONCE(limits->lm_our_brs));
+	seq_printf(seq, "our_brs %u\n", RPCRDMA2_OUR_BRS);
 	seq_printf(seq, "receives %u\n", count);
 	/* Inexact while the counters change. Receives that were taken out of the pool and are not
 	 * freed yet count, too.

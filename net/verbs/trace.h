@@ -65,27 +65,16 @@ DECLARE_EVENT_CLASS(rpcrdma_conn_error_class,
 	TP_printk("conn=%p error=%d", __entry->conn, __entry->error)
 );
 
-DEFINE_EVENT(rpcrdma_conn_error_class, rpcrdma_conn_lost,
-	TP_PROTO(const struct rpcrdma_conn *conn, int error),
-	TP_ARGS(conn, error));
-DEFINE_EVENT(rpcrdma_conn_error_class, rpcrdma_conn_close,
-	TP_PROTO(const struct rpcrdma_conn *conn, int error),
-	TP_ARGS(conn, error));
-DEFINE_EVENT(rpcrdma_conn_error_class, rpcrdma_post_err,
-	TP_PROTO(const struct rpcrdma_conn *conn, int error),
-	TP_ARGS(conn, error));
-
-DEFINE_EVENT(rpcrdma_conn_error_class, rpcrdma_no_recvs,
-	TP_PROTO(const struct rpcrdma_conn *conn, int error),
-	TP_ARGS(conn, error));
-
-DEFINE_EVENT(rpcrdma_conn_error_class, rpcrdma_peer_dead,
-	TP_PROTO(const struct rpcrdma_conn *conn, int error),
-	TP_ARGS(conn, error));
-
-DEFINE_EVENT(rpcrdma_conn_error_class, rpcrdma_no_progress,
-	TP_PROTO(const struct rpcrdma_conn *conn, int error),
-	TP_ARGS(conn, error));
+#define DEFINE_RPCRDMA_CONN_EVENT(name)					\
+	DEFINE_EVENT(rpcrdma_conn_error_class, rpcrdma_##name,		\
+		TP_PROTO(const struct rpcrdma_conn *conn, int error),	\
+		TP_ARGS(conn, error))
+DEFINE_RPCRDMA_CONN_EVENT(conn_lost);
+DEFINE_RPCRDMA_CONN_EVENT(conn_close);
+DEFINE_RPCRDMA_CONN_EVENT(post_err);
+DEFINE_RPCRDMA_CONN_EVENT(no_recvs);
+DEFINE_RPCRDMA_CONN_EVENT(peer_dead);
+DEFINE_RPCRDMA_CONN_EVENT(no_progress);
 
 TRACE_EVENT(rpcrdma_probe,
 	TP_PROTO(const struct rpcrdma_conn *conn, unsigned long silence),
@@ -203,7 +192,8 @@ TRACE_EVENT(rpcrdma_group_broken,
 		__entry->xid = tx ? tx->tx_xid : group->gr_xid;
 		__entry->response = tx ? tx->tx_response : group->gr_response;
 		__entry->number = tx ? (int)tx->tx_number : -1;
-		__entry->due = group->gr_open ? (int)group->gr_number : 0;
+		__entry->due = group->gr_number < group->gr_count ?
+			       (int)group->gr_number : 0;
 	),
 	TP_printk("conn=%p xid=0x%08x response=%d number=%d due=%d",
 		  __entry->conn, __entry->xid, __entry->response,

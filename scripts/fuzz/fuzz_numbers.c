@@ -152,7 +152,7 @@ void fuzz_credit(const u8 *data, size_t size)
 			CHECK(changed == (granted != before));
 			break;
 		case 2:
-			rpcrdma_window_owe(&win);
+			win.wn_owed++;
 			owed++;
 			break;
 		case 3:
@@ -584,8 +584,8 @@ static void fuzz_plan_answer(const struct rpcrdma_limits *limits,
 	bool fits = (u64)hdr_len + body_len <= room;
 	bool use_chunk = offered && chunk_len && !(prefer && fits);
 
-	switch (rpcrdma_plan_answer(limits, hdr_len, body_len, offered,
-				    chunk_len, prefer)) {
+	switch (rpcrdma_plan_answer(limits, hdr_len, body_len,
+				    offered ? chunk_len : 0, prefer)) {
 	case RPCRDMA_ANSWER_INLINE:
 		CHECK(fits && !use_chunk);
 		break;
@@ -990,7 +990,7 @@ void fuzz_need(const u8 *data, size_t size)
 			break;
 		case 1:
 			if (!taken)
-				rpcrdma_need_begin(&need, now);
+				need.nd_since = now;
 			answered += answered < taken;
 			break;
 		default:

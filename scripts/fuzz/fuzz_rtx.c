@@ -279,7 +279,7 @@ fuzz_rtx_arrival(struct fuzz_in *in, const struct rpcrdma_group *group,
 {
 	const struct rpcrdma2_rtx *ours = &limits->gl_ours;
 	u8 kind = fuzz_u8(in);
-	bool open = group->gr_open;
+	bool open = group->gr_number < group->gr_count;
 	u32 left = open ? group->gr_stream - group->gr_here : 0;
 	struct rpcrdma2_transmission tx = {
 		.tx_first = open ? kind % 16 == 1 : kind % 16 != 1,
@@ -362,14 +362,14 @@ void fuzz_rtx_group(const u8 *data, size_t size)
 	for (rounds = 0; in.fi_left && rounds < 200; rounds++) {
 		other = fuzz_u8(&in) >= 250;
 		tx = fuzz_rtx_arrival(&in, &group, &limits);
-		open = group.gr_open;
+		open = group.gr_number < group.gr_count;
 		does = rpcrdma_group_take(&group, &limits, other ? NULL : &tx);
 		known = !other && (tx.tx_response ||
 				   limits.gl_ours.xp_call_max);
 		CHECK((does == RPCRDMA_GROUP_PASS) == (!known && !open));
 		held += does == RPCRDMA_GROUP_KEEP;
 		if (does == RPCRDMA_GROUP_BROKEN) {
-			CHECK(group.gr_open == open);
+			CHECK((group.gr_number < group.gr_count) == open);
 			group = none;
 			held = 0;
 		}
@@ -387,7 +387,7 @@ void fuzz_rtx_group(const u8 *data, size_t size)
 				       (u64)item + group.gr_stream <=
 				       limits.gl_ours.xp_msg_max));
 		}
-		CHECK(held == (group.gr_open ? group.gr_number : 0));
+		CHECK(held == ((group.gr_number < group.gr_count) ? group.gr_number : 0));
 		CHECK(held <= 7);
 	}
 }
@@ -397,38 +397,32 @@ void fuzz_rtx_group(const u8 *data, size_t size)
 static void fuzz_rtx_choices(struct fuzz_in *in,
 			     const struct rpcrdma_layout *layout)
 {
-	struct rpcrdma_group_answer args = {
-		.gw_layout = *layout, .gw_replies = fuzz_num(in),
-		.gw_reply_max = fuzz_u8(in), .gw_hdr = fuzz_num(in),
-		.gw_body = fuzz_num(in), .gw_chunk = fuzz_num(in),
-	};
+	u32 body = layout->ly_stream, hdr = fuzz_num(in), chunk = fuzz_num(in);
 	u32 extra = fuzz_u8(in) * 4u, most = fuzz_u8(in);
 	u32 n, number, size = 1024 + fuzz_u8(in) * 64u;
 	u64 room;
 
-	switch (rpcrdma_group_answer(&args, &number)) {
+	switch (rpcrdma_group_answer(layout, hdr, chunk, most, &number)) {
 	case RPCRDMA_ANSWER_INLINE:
-		CHECK(!number);
-		CHECK((u64)args.gw_hdr + args.gw_body <= layout->ly_limit);
+		CHECK(!number && (u64)hdr + body <= layout->ly_limit);
 		break;
 	case RPCRDMA_ANSWER_GROUP:
-		CHECK(number && number <= args.gw_replies);
-		CHECK(number <= args.gw_reply_max);
+		CHECK(number && number <= most);
 		break;
 	case RPCRDMA_ANSWER_LONG:
-		CHECK(!number && args.gw_body <= args.gw_chunk);
+		CHECK(!number && body <= chunk);
 		break;
 	case RPCRDMA_ANSWER_ERROR:
-		CHECK(number == args.gw_body);
+		CHECK(!number);
 		break;
 	}
-	n = rpcrdma_group_replies(args.gw_body, size, extra, most);
+	n = rpcrdma_group_replies(body, size, extra, most);
 	/* This number of Receives is enough, and one fewer is not. */
 	if (n > 1) {
 		room = size - (64 + extra + 3) / 4 * 4 +
 		       (n - 2ull) * (size - 36);
-		CHECK(n <= most && room < args.gw_body);
-		CHECK(room + size - 36 >= args.gw_body);
+		CHECK(n <= most && room < body);
+		CHECK(room + size - 36 >= body);
 	}
 }
 
