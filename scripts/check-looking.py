@@ -35,7 +35,7 @@ ROOMS = [
     Room("wire", 0, r"wire|rtx|vers", "XDR of both versions"),
     Room("core", 1, r"chunk|props|credit|plan|size|retry|group|layout|budget|paths",
          "chunks, plans, sizes, properties, credits, paths: arithmetic"),
-    Room("verbs", 2, r"device|conn|buf|recv|msg|gather|sq|take|send|send_cq|cid|keepalive|counters|debugfs|param|fail|trace_str|lines",
+    Room("verbs", 2, r"conn|buf|recv|msg|gather|sq|send|send_cq|cid|keepalive|counters|debugfs|param|fail|trace_str|lines",
          "device, connection, Sends, Receives: RDMA, no RPC"),
     # This room has one header and no .c files. The header uses sunrpc, and both client and server include it.
     Room("rpc", 3, r"xmit", ""),

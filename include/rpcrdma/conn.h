@@ -245,4 +245,16 @@ void rpcrdma_conn_drain(struct rpcrdma_conn *conn);
 void rpcrdma_conn_destroy_queues(struct rpcrdma_conn *conn);
 void rpcrdma_conn_close(struct rpcrdma_conn *conn);
 
+/* verbs/device.c reports what an ib_device can do, and takes known faults of particular devices into
+ * account. It also delays the removal of a device while it has connections, or while a CM id on it
+ * is being destroyed.
+ */
+void rpcrdma_device_query(struct ib_device *device, u32 port,
+			  struct rpcrdma_device_caps *caps);
+int rpcrdma_device_join(struct rpcrdma_conn *conn);
+void rpcrdma_device_leave(struct rpcrdma_conn *conn);
+void rpcrdma_device_destroy_id(struct rdma_cm_id *id);
+int rpcrdma_device_init(void);
+void rpcrdma_device_exit(void);
+
 #endif /* RPCRDMA_CONN_H */

@@ -8,9 +8,9 @@
 #ifndef RPCRDMA_SQ_H
 #define RPCRDMA_SQ_H
 
+#include <linux/atomic.h>
 #include <linux/list.h>
 #include <linux/spinlock.h>
-#include <rpcrdma/take.h>
 
 /**
  * struct rpcrdma_sq - the slots of a send queue; a slot stands for one entry of the queue
@@ -48,6 +48,21 @@ struct rpcrdma_sq_waiter {
 	u32			wt_leave;
 	void			(*wt_ready)(struct rpcrdma_sq_waiter *waiter);
 };
+
+/* If at least @leave units would remain, takes @count units from @free and returns true. The
+ * function does not subtract the units first and add them again if too few are left: in
+ * between, another task could see the low number and begin to wait, and no task would wake it.
+ */
+static inline bool rpcrdma_take(atomic_t *free, u32 count, u32 leave)
+{
+	int seen = atomic_read(free);
+
+	do {
+		if (seen < (int)(count + leave))
+			return false;
+	} while (!atomic_try_cmpxchg(free, &seen, seen - (int)count));
+	return true;
+}
 
 static inline bool rpcrdma_sq_is_closed(const struct rpcrdma_sq *sq)
 {

@@ -2,7 +2,6 @@
 /* Module: loading and unloading. */
 #include <linux/module.h>
 #include <rpcrdma/debugfs.h>
-#include <rpcrdma/device.h>
 #include <rpcrdma/send_cq.h>
 
 #include "../client/xprt_rdma.h"

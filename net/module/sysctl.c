@@ -16,14 +16,6 @@
 #include "../server/svc_rdma.h"
 #include "module.h"
 
-static const unsigned int rpcrdma_inline_min = RPCRDMA_INLINE_MIN;
-static const unsigned int rpcrdma_inline_max = RPCRDMA_INLINE_MAX;
-static const unsigned int rpcrdma_slots_min = XPRT_RDMA_MIN_SLOTS;
-static const unsigned int rpcrdma_slots_max = XPRT_RDMA_MAX_SLOTS;
-static const unsigned int rpcrdma_req_size_min = SVC_RDMA_REQ_SIZE_MIN;
-static const unsigned int rpcrdma_requests_min = SVC_RDMA_REQUESTS_MIN;
-static const unsigned int rpcrdma_requests_max = SVC_RDMA_REQUESTS_MAX;
-
 /* Type of the table that a handler gets. For kernels in which the table is not const, a shim in
  * include/compat defines this macro.
  */
@@ -37,8 +29,8 @@ static const unsigned int rpcrdma_requests_max = SVC_RDMA_REQUESTS_MAX;
 	.maxlen		= sizeof(unsigned int),				\
 	.mode		= 0644,						\
 	.proc_handler	= proc_douintvec_minmax,			\
-	.extra1		= (void *)&(min),				\
-	.extra2		= (void *)&(max),				\
+	.extra1		= (void *)&(const unsigned int) { min },	\
+	.extra2		= (void *)&(const unsigned int) { max },	\
 }
 
 /* Value of a counter when its sysctl was last written; 0 if it never was, or there is no sysctl */
@@ -85,19 +77,19 @@ static int rpcrdma_sysctl_stat(rpcrdma_ctl_table *table, int write,
 
 static const struct ctl_table rpcrdma_sysctl_client[] = {
 	RPCRDMA_SYSCTL("rdma_slot_table_entries", xprt_rdma_slot_table_entries,
-		       rpcrdma_slots_min, rpcrdma_slots_max),
+		       XPRT_RDMA_MIN_SLOTS, XPRT_RDMA_MAX_SLOTS),
 	RPCRDMA_SYSCTL("rdma_max_inline_read", xprt_rdma_max_inline_read,
-		       rpcrdma_inline_min, rpcrdma_inline_max),
+		       RPCRDMA_INLINE_MIN, RPCRDMA_INLINE_MAX),
 	RPCRDMA_SYSCTL("rdma_max_inline_write", xprt_rdma_max_inline_write,
-		       rpcrdma_inline_min, rpcrdma_inline_max),
+		       RPCRDMA_INLINE_MIN, RPCRDMA_INLINE_MAX),
 	RPCRDMA_SYSCTL_END
 };
 
 static const struct ctl_table rpcrdma_sysctl_server[] = {
 	RPCRDMA_SYSCTL("max_requests", svc_rdma_max_requests,
-		       rpcrdma_requests_min, rpcrdma_requests_max),
+		       SVC_RDMA_REQUESTS_MIN, SVC_RDMA_REQUESTS_MAX),
 	RPCRDMA_SYSCTL("max_req_size", svc_rdma_max_req_size,
-		       rpcrdma_req_size_min, rpcrdma_inline_max),
+		       SVC_RDMA_REQ_SIZE_MIN, RPCRDMA_INLINE_MAX),
 	RPCRDMA_SYSCTL_STAT("rdma_stat_recv", server_receives),
 	RPCRDMA_SYSCTL_STAT("rdma_stat_read", server_rdma_read_wrs),
 	RPCRDMA_SYSCTL_STAT("rdma_stat_write", server_rdma_write_wrs),
@@ -105,16 +97,9 @@ static const struct ctl_table rpcrdma_sysctl_server[] = {
 	RPCRDMA_SYSCTL_END
 };
 
-/**
- * struct rpcrdma_sysctl_net - the sysctl of a network namespace
- * @sy_table: table with the sysctl rdma_paths, whose data is the namespace
- * @sy_header: registration of @sy_table
+/* Of each network namespace: registration of a table with the sysctl rdma_paths, whose data is the
+ * namespace
  */
-struct rpcrdma_sysctl_net {
-	const struct ctl_table	*sy_table;
-	struct ctl_table_header	*sy_header;
-};
-
 static unsigned int rpcrdma_sysctl_net_id;
 
 /* rdma_paths, the table of paths (admin.rst, Several paths). A write changes only the lines
@@ -136,7 +121,7 @@ static int rpcrdma_sysctl_paths(rpcrdma_ctl_table *table, int write,
 
 static int __net_init rpcrdma_sysctl_net_init(struct net *net)
 {
-	struct rpcrdma_sysctl_net *sy = net_generic(net, rpcrdma_sysctl_net_id);
+	struct ctl_table_header **header = net_generic(net, rpcrdma_sysctl_net_id);
 	const struct ctl_table table[] = {
 		{
 			.procname	= "rdma_paths",
@@ -146,32 +131,32 @@ static int __net_init rpcrdma_sysctl_net_init(struct net *net)
 		},
 		RPCRDMA_SYSCTL_END
 	};
+	void *copy = kmemdup(table, sizeof(table), GFP_KERNEL);
 
-	sy->sy_table = kmemdup(table, sizeof(table), GFP_KERNEL);
-	if (!sy->sy_table)
+	if (!copy)
 		return -ENOMEM;
-	sy->sy_header = register_net_sysctl_sz(net, "sunrpc",
-					       (void *)sy->sy_table,
-					       RPCRDMA_SYSCTLS(table));
-	if (sy->sy_header)
+	*header = register_net_sysctl_sz(net, "sunrpc", copy,
+					 RPCRDMA_SYSCTLS(table));
+	if (*header)
 		return 0;
-	kfree(sy->sy_table);
+	kfree(copy);
 	return -ENOMEM;
 }
 
 static void __net_exit rpcrdma_sysctl_net_exit(struct net *net)
 {
-	struct rpcrdma_sysctl_net *sy = net_generic(net, rpcrdma_sysctl_net_id);
+	struct ctl_table_header **header = net_generic(net, rpcrdma_sysctl_net_id);
+	const struct ctl_table *copy = (*header)->ctl_table_arg;
 
-	unregister_net_sysctl_table(sy->sy_header);
-	kfree(sy->sy_table);
+	unregister_net_sysctl_table(*header);
+	kfree(copy);
 }
 
 static struct pernet_operations rpcrdma_sysctl_net_ops = {
 	.init	= rpcrdma_sysctl_net_init,
 	.exit	= rpcrdma_sysctl_net_exit,
 	.id	= &rpcrdma_sysctl_net_id,
-	.size	= sizeof(struct rpcrdma_sysctl_net),
+	.size	= sizeof(struct ctl_table_header *),
 };
 
 static struct ctl_table_header *rpcrdma_sysctl_client_header;

@@ -23,7 +23,6 @@
 #include <linux/sunrpc/xprt.h>
 #include <rdma/rdma_cm.h>
 #include <rpcrdma/debugfs.h>
-#include <rpcrdma/device.h>
 
 #include "svc_rdma.h"
 #include "trace.h"

@@ -29,7 +29,6 @@
 #include <rdma/ib_cm.h>
 #include <rdma/rdma_cm.h>
 #include <rpcrdma/conn.h>
-#include <rpcrdma/device.h>
 
 #include "conn_state.h"
 #include "trace.h"

@@ -17,7 +17,6 @@
 #include <rpcrdma/conn.h>
 #include <rpcrdma/counters.h>
 #include <rpcrdma/debugfs.h>
-#include <rpcrdma/device.h>
 #include <rpcrdma/fail.h>
 
 DEFINE_PER_CPU(struct rpcrdma_counts, rpcrdma_counts);

@@ -43,7 +43,6 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_cm.h>
 #include <rpcrdma/conn.h>
-#include <rpcrdma/device.h>
 #include <rpcrdma/fail.h>
 
 /* When siw accepts a connection, it answers the peer first and installs its socket
