@@ -146,7 +146,7 @@ static void rpcrdma_chunk_check_call(struct kunit *test)
 		fx->kf_lists.ls_read[i].ck_length = param->reads[i].length;
 		fx->kf_lists.ls_read[i].ck_nsegs = 1;
 	}
-	KUNIT_EXPECT_EQ(test, rpcrdma_lists_check_call(&fx->kf_lists,
+	KUNIT_EXPECT_EQ(test, rpcrdma_lists_check_call(&fx->kf_lists, NULL,
 						       param->body_len,
 						       param->max_len,
 						       &stream_len),
@@ -342,7 +342,7 @@ static void rpcrdma_chunk_parts_rebuild_the_stream(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, rpcrdma_kunit_decode_lists(fx, &offset),
 				RPCRDMA_OK);
 		KUNIT_ASSERT_EQ(test,
-				rpcrdma_lists_check_call(&fx->kf_lists,
+				rpcrdma_lists_check_call(&fx->kf_lists, NULL,
 							 parts->body_len,
 							 RPCRDMA_PARTS_LEN,
 							 &stream_len),
@@ -391,7 +391,7 @@ static void rpcrdma_parts_make_item(struct rpcrdma_kunit *fx,
 	fx->kf_lists.ls_nreads = 0;
 	for (i = 0; i < nreads; i++) {
 		if (item->im_length || !read[i].ck_length ||
-		    rpcrdma_kunit_random(fx, 2)) {
+		    read[i].ck_position < 8 || rpcrdma_kunit_random(fx, 2)) {
 			read[fx->kf_lists.ls_nreads++] = read[i];
 			continue;
 		}
@@ -444,14 +444,12 @@ static void rpcrdma_chunk_parts_of_item(struct kunit *test)
 		}
 		KUNIT_EXPECT_EQ(test, found, item.im_length != 0);
 		KUNIT_EXPECT_EQ(test,
-				rpcrdma_lists_check_item(&fx->kf_lists,
-							 item.im_length,
+				rpcrdma_lists_check_call(&fx->kf_lists, &item,
 							 parts->body_len,
 							 total, &stream),
 				RPCRDMA_OK);
 		KUNIT_EXPECT_EQ(test, stream, total);
-		verdict = rpcrdma_lists_check_item(&fx->kf_lists,
-						   item.im_length,
+		verdict = rpcrdma_lists_check_call(&fx->kf_lists, &item,
 						   parts->body_len,
 						   max(total, 1u) - 1,
 						   &stream);
@@ -464,16 +462,18 @@ static void rpcrdma_chunk_parts_of_item(struct kunit *test)
 static void rpcrdma_chunk_item_beyond_32_bits(struct kunit *test)
 {
 	static const struct rpcrdma_lists lists;
+	struct rpcrdma2_item item = { 8, U32_MAX };
 	u32 stream = 1;
 
-	KUNIT_EXPECT_EQ(test, rpcrdma_lists_check_item(&lists, U32_MAX, 20,
+	KUNIT_EXPECT_EQ(test, rpcrdma_lists_check_call(&lists, &item, 20,
 						       U32_MAX, &stream),
 			RPCRDMA_BAD_LENGTH);
-	KUNIT_EXPECT_EQ(test, rpcrdma_lists_check_item(&lists, U32_MAX, 0,
+	KUNIT_EXPECT_EQ(test, rpcrdma_lists_check_call(&lists, &item, 8,
 						       U32_MAX, &stream),
 			RPCRDMA_BAD_LENGTH);
 	KUNIT_EXPECT_EQ(test, stream, 1);
-	KUNIT_EXPECT_EQ(test, rpcrdma_lists_check_item(&lists, 5, 20, 28,
+	item.im_length = 5;
+	KUNIT_EXPECT_EQ(test, rpcrdma_lists_check_call(&lists, &item, 20, 28,
 						       &stream), RPCRDMA_OK);
 	KUNIT_EXPECT_EQ(test, stream, 28);
 }

@@ -58,11 +58,9 @@ struct rpcrdma_payload {
 };
 
 enum rpcrdma_verdict rpcrdma_lists_check_call(const struct rpcrdma_lists *lists,
+					      const struct rpcrdma2_item *item,
 					      u32 body_len, u32 max_len,
 					      u32 *stream_len);
-enum rpcrdma_verdict
-rpcrdma_lists_check_item(const struct rpcrdma_lists *lists, u32 item,
-			 u32 body_len, u32 max_len, u32 *stream_len);
 void rpcrdma_part_first(const struct rpcrdma_lists *lists,
 			const struct rpcrdma2_item *item, u32 body_len,
 			struct rpcrdma_part_iter *iter);

@@ -104,6 +104,12 @@ rpcrdma2_decode_group(const void *buf, u32 len,
 		      const struct rpcrdma2_accept *accept,
 		      struct rpcrdma_hdr *hdr);
 
+/* wire/form.c */
+bool rpcrdma_form_fits(const struct rpcrdma_lists *lists,
+		       const struct rpcrdma2_item *item, u32 body_len,
+		       u64 *total);
+
+/* wire/rtx.c */
 u32 rpcrdma2_rtx_reply_len(u32 nitems, const struct rpcrdma_lists *lists);
 int rpcrdma2_encode_rtx_call(void *buf, u32 size,
 			     const struct rpcrdma2_transmission *tx,

@@ -59,78 +59,37 @@ static u64 rpcrdma_xdr_room(u32 length)
 }
 
 /**
- * rpcrdma_lists_check_call - do a Call's Read chunks fit into a stream?
+ * rpcrdma_lists_check_call - do a Call's Read chunks and its item fit into a stream?
  * @lists: the Call's lists
+ * @item: the Call's item (rtx.h); im_length is 0 if there is none
  * @body_len: length in bytes of the body, which is inline or in the Position Zero chunk
  * @max_len: length in bytes of the longest unreduced stream that is accepted
  * @stream_len: OUT: length of the unreduced stream in bytes, if %RPCRDMA_OK is returned
  *
- * A chunk must not begin inside the chunk before it. The gap between the two must not be
- * longer than the rest of the body, which has to fill it (RFC 8166 4.5.2). A chunk takes
- * the same room in the stream whether its sender included the roundup or not (G-04).
- *
  * Context: any.
- * Return: %RPCRDMA_OK; %RPCRDMA_BAD_POSITION if a position is not possible, or not a multiple
- *	of 4; or %RPCRDMA_BAD_LENGTH if the stream would be longer than @max_len (RFC 8166
- *	8.1.4).
+ * Return: %RPCRDMA_OK; %RPCRDMA_BAD_POSITION if rpcrdma_form_fits() refuses a position; or
+ *	%RPCRDMA_BAD_LENGTH if the stream would be longer than @max_len (RFC 8166 8.1.4).
  */
 enum rpcrdma_verdict rpcrdma_lists_check_call(const struct rpcrdma_lists *lists,
+					      const struct rpcrdma2_item *item,
 					      u32 body_len, u32 max_len,
 					      u32 *stream_len)
 {
-	const struct rpcrdma_chunk *chunk = lists->ls_read;
-	u64 reachable, stream = 0, chunks = 0;
-	u32 i;
+	u64 total;
 
-	for (i = 0; i < lists->ls_nreads; i++, chunk++) {
-		reachable = chunks + body_len;
-		if (chunk->ck_position % RPCRDMA_XDR_UNIT ||
-		    chunk->ck_position < stream ||
-		    chunk->ck_position > reachable)
-			return RPCRDMA_BAD_POSITION;
-		chunks += rpcrdma_xdr_room(chunk->ck_length);
-		stream = chunk->ck_position +
-			 rpcrdma_xdr_room(chunk->ck_length);
-	}
-	if (chunks + body_len > max_len)
+	if (!rpcrdma_form_fits(lists, item, body_len, &total))
+		return RPCRDMA_BAD_POSITION;
+	if (total > max_len)
 		return RPCRDMA_BAD_LENGTH;
-	*stream_len = chunks + body_len;
+	*stream_len = total;
 	return RPCRDMA_OK;
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_lists_check_call);
 
 /**
- * rpcrdma_lists_check_item - check the length of a Call with an item (rtx.h)
- * @lists: the Call's lists
- * @item: length of the item in bytes. rpcrdma2_decode_group() has accepted it together with @lists
- * @body_len: length of the body in bytes
- * @max_len: maximum length of the unreduced stream in bytes
- * @stream_len: OUT: length of the unreduced stream in bytes, if %RPCRDMA_OK is returned
- *
- * Context: any.
- * Return: %RPCRDMA_OK, or %RPCRDMA_BAD_LENGTH if the stream would be longer than @max_len.
- */
-enum rpcrdma_verdict
-rpcrdma_lists_check_item(const struct rpcrdma_lists *lists, u32 item,
-			 u32 body_len, u32 max_len, u32 *stream_len)
-{
-	u64 stream = body_len + rpcrdma_xdr_room(item);
-	u32 i;
-
-	for (i = 0; i < lists->ls_nreads; i++)
-		stream += rpcrdma_xdr_room(lists->ls_read[i].ck_length);
-	if (stream > max_len)
-		return RPCRDMA_BAD_LENGTH;
-	*stream_len = stream;
-	return RPCRDMA_OK;
-}
-EXPORT_SYMBOL_IF_KUNIT(rpcrdma_lists_check_item);
-
-/**
  * rpcrdma_part_first - begin a walk over the parts of a Call
- * @lists: the Call's lists, which rpcrdma_lists_check_call() or rpcrdma_lists_check_item() has
- *	accepted
- * @item: the Call's item (rtx.h), which rpcrdma2_decode_group() has accepted. If there is none,
+ * @lists: the Call's lists, which rpcrdma_lists_check_call() has accepted
+ * @item: the Call's item (rtx.h), which that function has accepted, too. If there is none,
  *	im_length is 0, or @item is NULL
  * @body_len: length of the body, as given to that function
  * @iter: OUT: the walk

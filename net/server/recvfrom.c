@@ -194,13 +194,8 @@ static enum rpcrdma_verdict svc_rdma_decode(struct svc_rdma_call *call)
 		call->sc_body_len = hdr->hd_lists.ls_call.ck_length;
 	else if (hdr->hd_rpc_type != RPCRDMA_RPC_CALL)
 		return RPCRDMA_BAD_MSG;
-	if (unlikely(call->sc_item.im_length))
-		return rpcrdma_lists_check_item(&hdr->hd_lists,
-						call->sc_item.im_length,
-						call->sc_body_len,
-						call->sc_sx->sx_max_mesg,
-						&call->sc_stream_len);
-	return rpcrdma_lists_check_call(&hdr->hd_lists, call->sc_body_len,
+	return rpcrdma_lists_check_call(&hdr->hd_lists, &call->sc_item,
+					call->sc_body_len,
 					call->sc_sx->sx_max_mesg,
 					&call->sc_stream_len);
 }

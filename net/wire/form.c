@@ -243,6 +243,60 @@ bool rpcrdma_form_has_msg(const struct rpcrdma_hdr *hdr)
 }
 
 /**
+ * rpcrdma_form_fits - can a message be put together?
+ * @lists: its Read chunks
+ * @item: its item (rtx.h); if there is none, im_length is 0, or @item is NULL
+ * @body_len: length of the body in bytes: what is inline, in the payload stream of a group, or in the
+ *	Position Zero chunk
+ * @total: OUT: length of the message in bytes, if true is returned
+ *
+ * Item and Read chunks were taken out of the message, and are put back in the order of their
+ * positions. None may begin inside the one before it, or beyond the end of the message that the
+ * earlier ones have been put back into: the body has to fill the gaps (RFC 8166 4.5.2; RTX-54). Each
+ * position must be a multiple of 4. Each chunk takes the same room whether its sender included the
+ * roundup or not (G-04). XID and msg_type must stay in the stream, so an item must not begin before
+ * byte 8 of the message.
+ *
+ * Context: any.
+ * Return: false if a position is not possible.
+ */
+bool rpcrdma_form_fits(const struct rpcrdma_lists *lists,
+		       const struct rpcrdma2_item *item, u32 body_len,
+		       u64 *total)
+{
+	const struct rpcrdma_chunk *chunk = lists->ls_read;
+	const struct rpcrdma_chunk *last = chunk + lists->ls_nreads;
+	u64 room, end = 0, gone = 0;
+	u32 position;
+
+	if (item && !item->im_length)
+		item = NULL;
+	if (item && item->im_position < RPCRDMA_RPC_MIN)
+		return false;
+	while (item || chunk < last) {
+		if (chunk < last &&
+		    (!item || chunk->ck_position <= item->im_position)) {
+			position = chunk->ck_position;
+			room = chunk->ck_length;
+			chunk++;
+		} else {
+			position = item->im_position;
+			room = item->im_length;
+			item = NULL;
+		}
+		if (position % RPCRDMA_WORD_LEN || position < end ||
+		    position > gone + body_len)
+			return false;
+		room += RPCRDMA_WORD_LEN - 1;
+		room -= room % RPCRDMA_WORD_LEN;
+		gone += room;
+		end = position + room;
+	}
+	*total = gone + body_len;
+	return true;
+}
+
+/**
  * rpcrdma_form_judge_call - is this header valid for a Call?
  * @hdr: a received header with lists: MSG, NOMSG or RTX_MSG
  *

@@ -21,8 +21,6 @@
 
 #include <linux/errno.h>
 #include <linux/export.h>
-#include <linux/limits.h>
-#include <linux/minmax.h>
 #include <linux/string.h>
 #include <linux/types.h>
 
@@ -110,57 +108,15 @@ bool rpcrdma2_rtx_item(const struct rpcrdma2_transmission *tx,
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_rtx_item);
 
-/*
- * Can a payload stream of @stream bytes, this item and these Read chunks be put together into
- * a message (RTX-54)? Item and Read chunks are put back into the stream in the order of their
- * positions. None may begin inside the one before it, or beyond the end of the stream that the
- * earlier ones have been put back into. Each position must be a multiple of 4. XID and msg_type
- * must stay in the stream, so the item must not begin before byte 8 of the message. A chunk may be
- * empty, but the item must not be (RTX-52). @item is NULL if there is none.
- */
-static bool rpcrdma2_item_fits(const struct rpcrdma2_item *item,
-			       const struct rpcrdma2_item *reads, u32 nreads,
-			       u32 stream)
-{
-	const struct rpcrdma2_item *next;
-	u64 room, end = 0, gone = 0;
-
-	if (item && (!item->im_length ||
-		     item->im_position < RPCRDMA2_RTX_RPC_MIN))
-		return false;
-	while (item || nreads) {
-		if (nreads && (!item ||
-			       reads->im_position <= item->im_position)) {
-			next = reads++;
-			nreads--;
-		} else {
-			next = item;
-			item = NULL;
-		}
-		if (next->im_position % RPCRDMA_WORD_LEN ||
-		    next->im_position < end ||
-		    next->im_position > gone + stream)
-			return false;
-		room = (u64)next->im_length + RPCRDMA_WORD_LEN - 1;
-		room -= room % RPCRDMA_WORD_LEN;
-		gone += room;
-		end = next->im_position + room;
-	}
-	return true;
-}
-
 /* Parse what follows the prefix of an RDMA2_RTX_MSG. */
 static enum rpcrdma_verdict
 rpcrdma2_decode_rtx_msg(struct rpcrdma_xdr_in *in, const void *buf, u32 len,
 			struct rpcrdma_hdr *hdr)
 {
-	struct rpcrdma2_item reads[RPCRDMA_MAX_CHUNKS];
-	struct rpcrdma_chunk *chunk = hdr->hd_lists.ls_read;
 	struct rpcrdma2_transmission tx;
 	struct rpcrdma2_item item;
 	enum rpcrdma_verdict verdict;
 	u64 end;
-	u32 i;
 
 	if (!rpcrdma2_peek_rtx(buf, len, &tx) ||
 	    !rpcrdma2_rtx_item(&tx, &item) ||
@@ -178,13 +134,11 @@ rpcrdma2_decode_rtx_msg(struct rpcrdma_xdr_in *in, const void *buf, u32 len,
 		return RPCRDMA_BAD_MSG;
 	/* If there is data, the bytes between stream and data are padding */
 	hdr->hd_msg_len = tx.tx_here;
-	for (i = 0; i < hdr->hd_lists.ls_nreads; i++, chunk++) {
-		reads[i].im_position = chunk->ck_position;
-		reads[i].im_length = chunk->ck_length;
-	}
-	return rpcrdma2_item_fits(tx.tx_nitems ? &item : NULL, reads, i,
-				  tx.tx_stream) ?
-	       RPCRDMA_OK : RPCRDMA_BAD_POSITION;
+	/* A chunk may be empty, but the item must not be (RTX-52) */
+	if ((tx.tx_nitems && !item.im_length) ||
+	    !rpcrdma_form_fits(&hdr->hd_lists, &item, tx.tx_stream, &end))
+		return RPCRDMA_BAD_POSITION;
+	return RPCRDMA_OK;
 }
 
 /**
@@ -254,26 +208,6 @@ static bool rpcrdma2_stream_fits(const struct rpcrdma2_transmission *tx,
 	return !tx->tx_data || (u64)hdr_len + tx->tx_here <= tx->tx_data;
 }
 
-static bool rpcrdma2_item_fits_call(const struct rpcrdma2_item *item,
-				    const struct rpcrdma_call_out *call,
-				    u32 stream)
-{
-	const struct rpcrdma_chunk_out *chunk = call->ko_read;
-	struct rpcrdma2_item reads[RPCRDMA_MAX_CHUNKS];
-	u32 i, j;
-	u64 len;
-
-	if (call->ko_nreads > RPCRDMA_MAX_CHUNKS)
-		return false;
-	for (i = 0; i < call->ko_nreads; i++, chunk++) {
-		for (len = 0, j = 0; j < chunk->co_nsegs; j++)
-			len += chunk->co_segs[j].rs_length;
-		reads[i].im_position = chunk->co_position;
-		reads[i].im_length = min_t(u64, len, U32_MAX);
-	}
-	return rpcrdma2_item_fits(item, reads, i, stream);
-}
-
 /* Writes the words between the prefix and rdma_inv_handle. */
 static void rpcrdma2_put_first(struct rpcrdma_xdr_out *out,
 			       const struct rpcrdma2_transmission *tx,
@@ -298,7 +232,7 @@ static void rpcrdma2_put_first(struct rpcrdma_xdr_out *out,
  * @size: size of @buf in bytes
  * @tx: the transmission; the members from tx_count to tx_nitems are used, except tx_number and
  *	tx_offset
- * @item: item of the Call, if tx_nitems is 1
+ * @item: item of the Call, if tx_nitems is 1; the caller has placed it where it may be (RTX-54)
  * @call: the Call; its ko_proc is %RPCRDMA2_MSG
  *
  * The caller puts the payload stream after the header. If the transmission has data, the caller
@@ -308,7 +242,7 @@ static void rpcrdma2_put_first(struct rpcrdma_xdr_out *out,
  * Return: number of bytes written; -EMSGSIZE if @size is too small; -EINVAL if such a
  *	header must never be sent.
  *
- * See RTX-43, RTX-52, RTX-54, RTX-57, RTX-64 of rtx.rst.
+ * See RTX-43, RTX-52, RTX-57, RTX-64 of rtx.rst.
  */
 int rpcrdma2_encode_rtx_call(void *buf, u32 size,
 			     const struct rpcrdma2_transmission *tx,
@@ -319,9 +253,7 @@ int rpcrdma2_encode_rtx_call(void *buf, u32 size,
 	int len;
 
 	if (call->ko_proc != RPCRDMA2_MSG || !rpcrdma_form_call_valid(call) ||
-	    !tx->tx_replies || !rpcrdma2_first_valid(tx) ||
-	    !rpcrdma2_item_fits_call(tx->tx_nitems ? item : NULL, call,
-				     tx->tx_stream))
+	    !tx->tx_replies || !rpcrdma2_first_valid(tx))
 		return -EINVAL;
 	rpcrdma2_put_prefix(&out, call->ko_xid, call->ko_credit,
 			    RPCRDMA2_RTX_MSG, false);
@@ -347,7 +279,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_encode_rtx_call);
  * Return: number of bytes written; -EMSGSIZE if @size is too small; -EINVAL if such a
  *	header must never be sent.
  *
- * See RTX-43, RTX-52, RTX-54, RTX-57 of rtx.rst.
+ * See RTX-43, RTX-52, RTX-57 of rtx.rst.
  */
 int rpcrdma2_encode_rtx_reply(void *buf, u32 size,
 			      const struct rpcrdma2_transmission *tx,
@@ -359,9 +291,7 @@ int rpcrdma2_encode_rtx_reply(void *buf, u32 size,
 
 	if (reply->ro_proc != RPCRDMA2_MSG ||
 	    !rpcrdma_form_reply_valid(reply) || tx->tx_replies ||
-	    tx->tx_results || !rpcrdma2_first_valid(tx) ||
-	    !rpcrdma2_item_fits(tx->tx_nitems ? item : NULL, NULL, 0,
-				tx->tx_stream))
+	    tx->tx_results || !rpcrdma2_first_valid(tx))
 		return -EINVAL;
 	rpcrdma2_put_prefix(&out, reply->ro_xid, reply->ro_credit,
 			    RPCRDMA2_RTX_MSG, true);

@@ -14,6 +14,7 @@
 #include <linux/types.h>
 #include <linux/unaligned.h>
 
+#include <rpcrdma/rtx.h>
 #include <rpcrdma/wire.h>
 
 #define RPCRDMA_WORD_LEN	4u

@@ -140,7 +140,7 @@ void fuzz_chunk(const u8 *data, size_t size)
 	}
 	lists.ls_nreads = i;
 
-	verdict = rpcrdma_lists_check_call(&lists, body_len, max_len,
+	verdict = rpcrdma_lists_check_call(&lists, NULL, body_len, max_len,
 					   &stream_len);
 	CHECK(verdict == RPCRDMA_OK || verdict == RPCRDMA_BAD_POSITION ||
 	      verdict == RPCRDMA_BAD_LENGTH);
@@ -253,18 +253,13 @@ void fuzz_parts_item(const struct rpcrdma_lists *lists,
 
 	for (i = 0; i < lists->ls_nreads; i++)
 		stream += fuzz_room(lists->ls_read[i].ck_length);
-	verdict = rpcrdma_lists_check_item(lists, item->im_length, body_len,
-					   max_len, &stream_len);
+	verdict = rpcrdma_lists_check_call(lists, item, body_len, max_len,
+					   &stream_len);
 	CHECK(verdict == (stream > max_len ? RPCRDMA_BAD_LENGTH : RPCRDMA_OK));
 	if (verdict != RPCRDMA_OK)
 		return;
 	CHECK(stream_len == stream);
 	fuzz_parts_walk(lists, item, body_len, stream);
-	/* Without an item, rpcrdma_lists_check_call() has the same result. */
-	if (!item->im_length)
-		CHECK(rpcrdma_lists_check_call(lists, body_len, max_len,
-					       &stream_len) == RPCRDMA_OK &&
-		      stream_len == stream);
 }
 
 /*
