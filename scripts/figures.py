@@ -27,7 +27,7 @@ MOST_LINES, MOST_PARAMETERS, MOST_COLUMNS = 80, 6, 100
 
 # For each figure: the bound, and the goal
 BOUNDS = {
-    "code lines": (17532, 16500),
+    "code lines": (17217, 16500),
     ".c files": (60, 62),
     "invariants": (30, 24),
     "locks": (15, 14),

@@ -245,9 +245,9 @@ void rpcrdma_conn_drain(struct rpcrdma_conn *conn);
 void rpcrdma_conn_destroy_queues(struct rpcrdma_conn *conn);
 void rpcrdma_conn_close(struct rpcrdma_conn *conn);
 
-/* verbs/device.c reports what an ib_device can do, and takes known faults of particular devices into
- * account. It also delays the removal of a device while it has connections, or while a CM id on it
- * is being destroyed.
+/* verbs/device.c reports what an ib_device can do, and takes known faults of particular devices
+ * into account. It also delays the removal of a device while it has connections, or while a CM id
+ * on it is being destroyed.
  */
 void rpcrdma_device_query(struct ib_device *device, u32 port,
 			  struct rpcrdma_device_caps *caps);

@@ -125,9 +125,9 @@ struct rpcrdma_recv {
  * @rp_count: number of all Receives; read without a lock
  * @rp_max: maximum number of Receives, limited by the receive queue
  * @rp_batch: number of waiting Receives that are posted together; read without a lock
- * @rp_order: if not 0, the buffer of each new Receive is in a block of 2^@rp_order pages (buf.h), and
- *	consists of the end of the first page and of all other pages. If 0, buffers may have any
- *	size, see rpcrdma_buf_init(). The owner of the connection sets it.
+ * @rp_order: if not 0, the buffer of each new Receive is in a block of 2^@rp_order pages (buf.h),
+ *	and consists of the end of the first page and of all other pages. If 0, buffers may have
+ *	any size, see rpcrdma_buf_init(). The owner of the connection sets it.
  * @rp_bytes: number of bytes of memory that the buffers of all Receives take; read without a lock
  * @rp_bytes_max: maximum of @rp_bytes, see rpcrdma_recv_pool_limit()
  *

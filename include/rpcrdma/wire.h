@@ -246,8 +246,8 @@ struct rpcrdma2_error {
  *	invalidate, or 0
  * @hd_inv_stray: version 2 Calls: the value of rdma_inv_handle if no segment has that handle,
  *	and it is therefore ignored (G-22); otherwise 0
- * @hd_props: properties of an RPCRDMA2_CONNPROP; all defaults if the set is invalid. All zero in other
- *	messages
+ * @hd_props: properties of an RPCRDMA2_CONNPROP; all defaults if the set is invalid. All zero in
+ *	other messages
  * @hd_length: length of the transport header in bytes; the RPC message begins there
  * @hd_msg_len: number of bytes of the RPC message that follow the header inline; in a group
  *	(rtx.h), those in its first transmission
@@ -367,8 +367,8 @@ enum rpcrdma_verdict {
  * @ac_inline_only: no chunks are accepted; set for backward Calls, see BRS (version-two
  *	5.3.3)
  *
- * The maximum numbers are also bounded by %RPCRDMA_MAX_CHUNKS and %RPCRDMA_MAX_SEGS. The decoder counts
- * the Position Zero chunk as one of %RPCRDMA_MAX_CHUNKS (G-23, G-32).
+ * The maximum numbers are also bounded by %RPCRDMA_MAX_CHUNKS and %RPCRDMA_MAX_SEGS. The decoder
+ * counts the Position Zero chunk as one of %RPCRDMA_MAX_CHUNKS (G-23, G-32).
  */
 struct rpcrdma2_accept {
 	u32		ac_vers_low;

@@ -9,8 +9,9 @@
  * this file, and in wire/v2_error.c. RDMA_MSG and RDMA_NOMSG have the same numbers in all
  * versions. This file uses their version 1 names. RDMA2_RTX_MSG is judged like RDMA_MSG.
  *
- * A Call or a Reply that breaks a rule is not sent: the encoders return -EINVAL, which shows a bug on
- * our side. If a peer sends one, the verdict says what is wrong with it. This file keeps no state.
+ * A Call or a Reply that breaks a rule is not sent: the encoders return -EINVAL, which shows a bug
+ * on our side. If a peer sends one, the verdict says what is wrong with it. This file keeps no
+ * state.
  *
  * See RFC 8166 3.4, 3.5, 4.3.
  */
@@ -246,16 +247,16 @@ bool rpcrdma_form_has_msg(const struct rpcrdma_hdr *hdr)
  * rpcrdma_form_fits - can a message be put together?
  * @lists: its Read chunks
  * @item: its item (rtx.h); if there is none, im_length is 0, or @item is NULL
- * @body_len: length of the body in bytes: what is inline, in the payload stream of a group, or in the
- *	Position Zero chunk
+ * @body_len: length of the body in bytes: what is inline, in the payload stream of a group, or in
+ *	the Position Zero chunk
  * @total: OUT: length of the message in bytes, if true is returned
  *
  * Item and Read chunks were taken out of the message, and are put back in the order of their
  * positions. None may begin inside the one before it, or beyond the end of the message that the
- * earlier ones have been put back into: the body has to fill the gaps (RFC 8166 4.5.2; RTX-54). Each
- * position must be a multiple of 4. Each chunk takes the same room whether its sender included the
- * roundup or not (G-04). XID and msg_type must stay in the stream, so an item must not begin before
- * byte 8 of the message.
+ * earlier ones have been put back into: the body has to fill the gaps (RFC 8166 4.5.2; RTX-54).
+ * Each position must be a multiple of 4. Each chunk takes the same room whether its sender included
+ * the roundup or not (G-04). XID and msg_type must stay in the stream, so an item must not begin
+ * before byte 8 of the message.
  *
  * Context: any.
  * Return: false if a position is not possible.

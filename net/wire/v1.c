@@ -4,8 +4,8 @@
  *
  * This file decides what a received version 1 message may look like. wire/lists.c handles fixed
  * words, segments and chunk lists. wire/form.c has the rules that all versions share, and writes
- * Calls and Replies. wire/v2_error.c writes errors. Of an RPC message, only the first two words are read (XID and
- * direction). This file keeps no state: a verdict depends only on the message.
+ * Calls and Replies. wire/v2_error.c writes errors. Of an RPC message, only the first two words are
+ * read (XID and direction). This file keeps no state: a verdict depends only on the message.
  *
  * The verdict of a decoder says why it refuses a message.
  *

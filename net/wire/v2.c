@@ -4,8 +4,8 @@
  *
  * As wire/v1.c does for version 1, this file decides what a received version 2 message may look
  * like. wire/lists.c handles chunk lists, wire/form.c has the rules that versions share, and writes
- * Calls and Replies, wire/v2_error.c handles errors, and wire/v2_props.c handles properties. No state is kept: whatever depends on the connection
- * is an argument.
+ * Calls and Replies, wire/v2_error.c handles errors, and wire/v2_props.c handles properties. No
+ * state is kept: whatever depends on the connection is an argument.
  *
  * A message begins with a prefix of five words. What follows depends on the type of the message,
  * which must be one that rpcrdma2_decode() knows. An extension adds a type to this function, see
