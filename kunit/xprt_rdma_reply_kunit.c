@@ -223,7 +223,7 @@ static void xprt_rdma_reply_is_awaited(struct kunit *test)
 
 	fx = kunit_kzalloc(test, sizeof(*fx), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, fx);
-	spin_lock_init(&fx->rf_xr.xr_send_lock);
+	spin_lock_init(&fx->rf_xr.xr_lock);
 	spin_lock_init(&fx->rf_xr.xr_xprt.queue_lock);
 	msg = &fx->rf_recv.rv_msg;
 	rqst = &fx->rf_req.rr_slot;

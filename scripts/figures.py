@@ -27,10 +27,10 @@ MOST_LINES, MOST_PARAMETERS, MOST_COLUMNS = 80, 6, 100
 
 # For each figure: the bound, and the goal
 BOUNDS = {
-    "code lines": (17217, 16500),
+    "code lines": (16347, 16500),
     ".c files": (60, 62),
-    "invariants": (30, 24),
-    "locks": (15, 14),
+    "invariants": (24, 24),
+    "locks": (14, 14),
     "settings": (28, 28),
     "counters": (80, 80),
     "private words": (25, 25),
@@ -38,14 +38,12 @@ BOUNDS = {
     "function: 90 %": (32, 32),
     "function: longest": (MOST_LINES, MOST_LINES),
     "parameters": (MOST_PARAMETERS, MOST_PARAMETERS),
-    "#if": (14, 14),
+    "#if": (13, 14),
 }
 PARAMETER = re.compile(r"^(?:module_param(?:_named|_cb)?|rpcrdma_param_range)\(", re.M)
 SYSCTL = re.compile(r"\.procname\s*=\s*\"|\bRPCRDMA_SYSCTL\w*\(\"")
 LOCK = re.compile(r"^(?:static )?DEFINE_(?:RAW_)?(?:SPINLOCK|MUTEX|RWLOCK)\((\w+)\)|"
                   r"^(?:static |\t+)(?:(?:raw_)?spinlock_t|rwlock_t|struct mutex|struct rw_semaphore)\s+(\w+)", re.M)
-# Locks that have no row in locking.rst. Only tests use this one.
-OTHER_LOCKS = {"fail_kept_lock"}
 
 
 def bare(text):
@@ -101,7 +99,7 @@ def locks(source, page):
     """The rows of the table of locks, and how they differ from the locks in the source"""
     told = {name for row in rows(section(page, "Locks")) for name in row.split()}
     here = {re.sub("^(?:svc_|xprt_)?rdma_|^rpcrdma_", "", a or b) for a, b in LOCK.findall(source)}
-    return told, [f"no row in locking.rst: {name}" for name in sorted(here - told - OTHER_LOCKS)] + [
+    return told, [f"no row in locking.rst: {name}" for name in sorted(here - told)] + [
         f"locking.rst has a row for a lock that is gone: {name}" for name in sorted(told - here)]
 
 

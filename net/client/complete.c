@@ -325,9 +325,9 @@ static inline void xprt_rdma_frwr_mr_put(struct xprt_rdma_mr *mr)
 	struct xprt_rdma *xr = mr->mr_xprt;
 
 	xprt_rdma_frwr_mr_unmap(mr);
-	spin_lock(&xr->xr_mr_lock);
+	spin_lock(&xr->xr_lock);
 	list_move(&mr->mr_list, &xr->xr_mr_free);
-	spin_unlock(&xr->xr_mr_lock);
+	spin_unlock(&xr->xr_lock);
 }
 
 /* Takes back the region that the server has invalidated. Returns false if the handle does not
@@ -394,7 +394,7 @@ static void xprt_rdma_frwr_wc_lost(struct ib_cq *cq, struct ib_wc *wc)
  * just removed them.
  *
  * One chain of work requests has an invalidation for each region. The send queue works in order,
- * so the completion of the last invalidation shows that all of them have completed. xr_mr_lock
+ * so the completion of the last invalidation shows that all of them have completed. xr_lock
  * prevents xprt_rdma_frwr_destroy_all() from destroying the regions while the chain is being
  * built, so %XPRT_RDMA_HOLD_FENCE is set before xprt_rdma_req_reset_all() clears it.
  *
@@ -410,7 +410,7 @@ static void xprt_rdma_frwr_local_inv(struct xprt_rdma *xr,
 	req->rr_inv_cqe.done = rpcrdma_fails(client_lose_fence) ?
 			       xprt_rdma_frwr_wc_lost :
 			       xprt_rdma_frwr_wc_fenced;
-	spin_lock(&xr->xr_mr_lock);
+	spin_lock(&xr->xr_lock);
 	list_for_each_entry(mr, &req->rr_mrs, mr_list) {
 		memset(&mr->mr_inv, 0, sizeof(mr->mr_inv));
 		mr->mr_inv.opcode = IB_WR_LOCAL_INV;
@@ -433,7 +433,7 @@ static void xprt_rdma_frwr_local_inv(struct xprt_rdma *xr,
 		rpcrdma_conn_post_awaited(&xr->xr_conn, first);
 	}
 	xr->xr_stats.cs_local_inv++;
-	spin_unlock(&xr->xr_mr_lock);
+	spin_unlock(&xr->xr_lock);
 	rpcrdma_count_add(client_mrs_local_inv, n);
 }
 

@@ -146,10 +146,10 @@ static struct xprt_rdma_mr *xprt_rdma_frwr_mr_add(struct xprt_rdma *xr,
 	}
 	mr->mr_ib = ib_mr;
 	xr->xr_stats.cs_allocated++;
-	spin_lock(&xr->xr_mr_lock);
+	spin_lock(&xr->xr_lock);
 	list_add(&mr->mr_all, &xr->xr_mr_all);
 	list_add_tail(&mr->mr_list, list);
-	spin_unlock(&xr->xr_mr_lock);
+	spin_unlock(&xr->xr_lock);
 	return mr;
 
 out_destroy:
@@ -371,12 +371,12 @@ int xprt_rdma_frwr_map(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 	while (xprt_rdma_pieces_peek(&w, &probe)) {
 		if (offer->of_out.co_nsegs == RPCRDMA_CLIENT_SEGS)
 			return -EMSGSIZE;
-		spin_lock(&xr->xr_mr_lock);
+		spin_lock(&xr->xr_lock);
 		mr = list_first_entry_or_null(&xr->xr_mr_free,
 					      struct xprt_rdma_mr, mr_list);
 		if (mr)
 			list_move_tail(&mr->mr_list, &req->rr_mrs);
-		spin_unlock(&xr->xr_mr_lock);
+		spin_unlock(&xr->xr_lock);
 		if (!mr)
 			mr = xprt_rdma_frwr_mr_add(xr, &req->rr_mrs,
 						   XPRT_RDMA_GFP);
@@ -433,7 +433,7 @@ u32 xprt_rdma_frwr_count(const struct xprt_rdma *xr, const struct xdr_buf *xdr,
  * @xr: transport
  * @req: RPC whose Call could not be built or was not posted
  *
- * Another task may be closing the connection at the same time. xr_mr_lock ensures that each
+ * Another task may be closing the connection at the same time. xr_lock ensures that each
  * region is unmapped only once.
  *
  * Context: process or completion.
@@ -443,12 +443,12 @@ void xprt_rdma_frwr_unmap_unposted(struct xprt_rdma *xr,
 {
 	struct xprt_rdma_mr *mr, *next;
 
-	spin_lock(&xr->xr_mr_lock);
+	spin_lock(&xr->xr_lock);
 	list_for_each_entry_safe(mr, next, &req->rr_mrs, mr_list) {
 		xprt_rdma_frwr_mr_unmap(mr);
 		list_move(&mr->mr_list, &xr->xr_mr_free);
 	}
-	spin_unlock(&xr->xr_mr_lock);
+	spin_unlock(&xr->xr_lock);
 }
 
 /**
@@ -465,10 +465,10 @@ void xprt_rdma_frwr_destroy_all(struct xprt_rdma *xr)
 	struct xprt_rdma_mr *mr, *next;
 
 	list_for_each_entry_safe(mr, next, &xr->xr_mr_all, mr_all) {
-		spin_lock(&xr->xr_mr_lock);
+		spin_lock(&xr->xr_lock);
 		xprt_rdma_frwr_mr_unmap(mr);
 		list_del_init(&mr->mr_list);
-		spin_unlock(&xr->xr_mr_lock);
+		spin_unlock(&xr->xr_lock);
 		list_del(&mr->mr_all);
 		xprt_rdma_frwr_mr_destroy(mr);
 		xr->xr_stats.cs_recycled++;

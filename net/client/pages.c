@@ -198,7 +198,7 @@ int xprt_rdma_pages_map(struct xprt_rdma_send *send, const struct xdr_buf *snd,
  * xprt_rdma_pages_unmap - unmap the pages that a Send reads, if there are any
  * @send: Send that was not posted, or that the device no longer uses
  *
- * Context: any. xr_send_lock held, or the Send is on no list, or the connection has no queues.
+ * Context: any. xr_lock held, or the Send is on no list, or the connection has no queues.
  */
 void xprt_rdma_pages_unmap(struct xprt_rdma_send *send)
 {

@@ -136,10 +136,10 @@ VISIBLE_IF_KUNIT bool xprt_rdma_reply_awaited(struct xprt_rdma *xr,
 	bool awaited = xprt_rdma_hold_drop(req, XPRT_RDMA_HOLD_REPLY);
 
 	if (unlikely(!awaited)) {
-		/* The Call may just be being posted, under xr_send_lock. */
-		spin_lock(&xr->xr_send_lock);
+		/* The Call may just be being posted, under xr_lock. */
+		spin_lock(&xr->xr_lock);
 		awaited = xprt_rdma_hold_drop(req, XPRT_RDMA_HOLD_REPLY);
-		spin_unlock(&xr->xr_send_lock);
+		spin_unlock(&xr->xr_lock);
 	}
 	if (!awaited)
 		return false;

@@ -14,7 +14,7 @@
  * (pages.c).
  *
  * A posted Send is on the busy list (xr_send_busy) until it is known to have completed. All
- * Sends of a group are posted in one call, under xr_send_lock, so that no other message comes
+ * Sends of a group are posted in one call, under xr_lock, so that no other message comes
  * between them (RTX-40). After that, each of them is on the busy list by itself, since any of
  * them may be signaled.
  *
@@ -89,7 +89,7 @@ static bool xprt_rdma_send_next_is_ready(struct xprt_rdma *xr)
 {
 	struct xprt_rdma_send *next;
 
-	lockdep_assert_held(&xr->xr_send_lock);
+	lockdep_assert_held(&xr->xr_lock);
 
 	next = list_first_entry_or_null(&xr->xr_send_free,
 					struct xprt_rdma_send, sn_send.sd_list);
@@ -151,7 +151,7 @@ static void xprt_rdma_send_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 		rpcrdma_conn_fail(&xr->xr_conn, -ECONNRESET);
 		return;
 	}
-	spin_lock(&xr->xr_send_lock);
+	spin_lock(&xr->xr_lock);
 	/* No earlier Send on the busy list has sn_gathers set. A Send with sn_gathers is
 	 * signaled, so its own completion has already moved it to the free list.
 	 */
@@ -165,7 +165,7 @@ static void xprt_rdma_send_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 		if (pos == send)
 			break;
 	}
-	spin_unlock(&xr->xr_send_lock);
+	spin_unlock(&xr->xr_lock);
 	atomic_add(slots, &xr->xr_conn.cn_sq.sq_free);
 	if (unlikely(gathers)) {
 		if (gathers->rr_msg)
@@ -259,13 +259,13 @@ static struct xprt_rdma_send *xprt_rdma_send_take(struct xprt_rdma *xr,
 {
 	struct xprt_rdma_send *send;
 
-	spin_lock(&xr->xr_send_lock);
+	spin_lock(&xr->xr_lock);
 	send = list_first_entry_or_null(&xr->xr_send_free,
 					struct xprt_rdma_send, sn_send.sd_list);
 	if (send)
 		list_del_init(&send->sn_send.sd_list);
 	*ahead = xprt_rdma_send_next_is_ready(xr);
-	spin_unlock(&xr->xr_send_lock);
+	spin_unlock(&xr->xr_lock);
 	return send;
 }
 
@@ -335,9 +335,9 @@ int xprt_rdma_sends_reserve(struct xprt_rdma *xr)
 	send = xprt_rdma_send_get(xr, XPRT_RDMA_GFP_CONNECT);
 	if (!send)
 		return -ENOBUFS;
-	spin_lock(&xr->xr_send_lock);
+	spin_lock(&xr->xr_lock);
 	ready = xprt_rdma_send_next_is_ready(xr);
-	spin_unlock(&xr->xr_send_lock);
+	spin_unlock(&xr->xr_lock);
 	xprt_rdma_send_put(send);
 	return ready ? 0 : -ENOBUFS;
 }
@@ -351,7 +351,7 @@ static void xprt_rdma_send_part_locked(struct xprt_rdma_send *send)
 	struct xprt_rdma *xr = xprt_rdma_send_xr(send);
 	struct xprt_rdma_send *more, *next;
 
-	lockdep_assert_held(&xr->xr_send_lock);
+	lockdep_assert_held(&xr->xr_lock);
 
 	list_for_each_entry_safe(more, next, &send->sn_send.sd_more,
 				 sn_send.sd_list) {
@@ -379,13 +379,13 @@ void xprt_rdma_send_put(struct xprt_rdma_send *send)
 	struct xprt_rdma *xr = xprt_rdma_send_xr(send);
 	bool ready = xprt_rdma_send_is_ready(send);
 
-	spin_lock(&xr->xr_send_lock);
+	spin_lock(&xr->xr_lock);
 	xprt_rdma_send_part_locked(send);
 	if (ready)
 		list_add(&send->sn_send.sd_list, &xr->xr_send_free);
 	else
 		list_add_tail(&send->sn_send.sd_list, &xr->xr_send_free);
-	spin_unlock(&xr->xr_send_lock);
+	spin_unlock(&xr->xr_lock);
 }
 
 /**
@@ -473,9 +473,9 @@ void xprt_rdma_send_put_more(struct xprt_rdma_send *first)
 {
 	struct xprt_rdma *xr = xprt_rdma_send_xr(first);
 
-	spin_lock(&xr->xr_send_lock);
+	spin_lock(&xr->xr_lock);
 	xprt_rdma_send_part_locked(first);
-	spin_unlock(&xr->xr_send_lock);
+	spin_unlock(&xr->xr_lock);
 }
 
 /**
@@ -487,9 +487,9 @@ void xprt_rdma_send_put_more(struct xprt_rdma_send *first)
  * @req: RPC whose Call this is; if it has regions, their registrations are posted in front of
  *	the Send. NULL if the message is not a Call
  *
- * xr_send_lock is held over posting. So the busy list has the order of the send queue, and the
- * completion of a Send can release all Sends before it. And a Reply with the XID of this Call can match the RPC only after the Call was
- * posted (I7). For each region, one more send queue entry is
+ * xr_lock is held over posting. So the busy list has the order of the send queue, and the
+ * completion of a Send can release all Sends before it. And a Reply with the XID of this Call can
+ * match the RPC only after the Call was posted (I7). For each region, one more send queue entry is
  * reserved, for the later invalidation (I4).
  *
  * Context: process or completion workqueue; does not sleep. The caller holds no spinlock, see
@@ -530,7 +530,7 @@ int xprt_rdma_send_post(struct xprt_rdma_send *send, u32 len,
 		xr->xr_stats.cs_empty_sends++;
 		return -ENOBUFS;
 	}
-	spin_lock(&xr->xr_send_lock);
+	spin_lock(&xr->xr_lock);
 	rpcrdma_send_chain(&send->sn_send);
 	xprt_rdma_send_ready(xr, send, req);
 	list_for_each_entry(more, &send->sn_send.sd_more, sd_list)
@@ -543,7 +543,7 @@ int xprt_rdma_send_post(struct xprt_rdma_send *send, u32 len,
 	rc = rpcrdma_conn_post(&xr->xr_conn, first);
 	if (req)
 		atomic_or(XPRT_RDMA_HOLD_REPLY, &req->rr_holds);
-	spin_unlock(&xr->xr_send_lock);
+	spin_unlock(&xr->xr_lock);
 	return unlikely(rc) ? -ENOTCONN : 0;
 }
 

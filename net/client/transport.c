@@ -257,10 +257,9 @@ static void xprt_rdma_init_xprt(struct xprt_rdma *xr,
 	INIT_LIST_HEAD(&xr->xr_req_free);
 	INIT_LIST_HEAD(&xr->xr_req_all);
 	xprt_rdma_credit_init(xr);
-	spin_lock_init(&xr->xr_mr_lock);
 	INIT_LIST_HEAD(&xr->xr_mr_free);
 	INIT_LIST_HEAD(&xr->xr_mr_all);
-	spin_lock_init(&xr->xr_send_lock);
+	spin_lock_init(&xr->xr_lock);
 	INIT_LIST_HEAD(&xr->xr_send_free);
 	INIT_LIST_HEAD(&xr->xr_send_busy);
 	INIT_LIST_HEAD(&xr->xr_bc_free);

@@ -102,7 +102,7 @@ struct xprt_rdma_req;
 /**
  * struct xprt_rdma_mr - a memory region, registered for one RPC at a time
  * @mr_list: link in the pool (xr_mr_free) or in an RPC's list (rr_mrs); changed under
- *	xr_mr_lock
+ *	xr_lock
  * @mr_all: link in xr_mr_all, as long as the region exists
  * @mr_xprt: transport
  * @mr_cid: completion ID
@@ -144,7 +144,7 @@ struct xprt_rdma_mr {
  * struct xprt_rdma_send - a Send: one message, or one transmission of a group (rtx.h)
  * @sn_send: the Send. Its buffer has the transport header and the inline part of the
  *	message. An idle Send is on xr_send_free. A posted Send is on xr_send_busy, in
- *	posting order. xr_send_lock protects both lists. Before a group is posted, all its Sends
+ *	posting order. xr_lock protects both lists. Before a group is posted, all its Sends
  *	but the first are on sd_more of the first. sd_slots counts the Send itself and the
  *	registrations that are posted in front of it.
  * @sn_wanted: size in bytes for which the buffer was last prepared. The buffer is smaller if
@@ -152,7 +152,7 @@ struct xprt_rdma_mr {
  * @sn_sges: SGEs of a Send that gathers data from pages; the first SGE is for the buffer.
  *	Allocated when first needed
  * @sn_gathers: in the last Send of a group that gathers data from pages (client/pages.c), the
- *	RPC that has these pages; otherwise NULL. Under xr_send_lock, unless the group is
+ *	RPC that has these pages; otherwise NULL. Under xr_lock, unless the group is
  *	still being written
  *
  * A Send contains a copy of the inline message, so its RPC may end before the device has
@@ -240,7 +240,7 @@ struct xprt_rdma_owed {
  * @rr_foreign: another module has mapped pages of this RPC (client/foreign.c), now or in an earlier
  *	attempt to send the Call; changed by the task that sends the Call, cleared when the
  *	slot is freed
- * @rr_mrs: regions registered for the RPC; changed under xr_mr_lock
+ * @rr_mrs: regions registered for the RPC; changed under xr_lock
  * @rr_read: the Read chunk offered, if the plan has one
  * @rr_write: the Write chunk or Reply chunk offered, if the plan has one
  * @rr_inv_cqe: completion of the RPC's last local invalidation
@@ -381,12 +381,11 @@ struct xprt_rdma_paths {
  * @xr_req_free: slots not in use, under xprt->reserve_lock
  * @xr_req_all: all slots, under xprt->reserve_lock
  * @xr_nreqs: number of slots
- * @xr_mr_lock: protects @xr_mr_free, additions to @xr_mr_all, and changes of the rr_mrs of every
- *	slot
+ * @xr_device: name of the device of the present or latest connection
+ * @xr_lock: protects the lists of Sends and of regions, and changes of the rr_mrs of every slot;
+ *	held over posting to the send queue
  * @xr_mr_free: regions not in use
  * @xr_mr_all: all regions of the connection
- * @xr_device: name of the device of the present or latest connection
- * @xr_send_lock: protects the lists of Sends, and is held over posting a Send
  * @xr_send_free: Sends not in use. Those that are ready (xprt_rdma_send_is_ready()) come
  *	first
  * @xr_send_busy: posted Sends, in posting order
@@ -419,7 +418,7 @@ struct xprt_rdma_paths {
  *	(rtx.h), and not with a Read chunk; 0 if there is no such Call. Written under cq_mutex.
  * @xr_sends: all Sends, an array
  * @xr_nsends: number of entries of @xr_sends
- * @xr_unsignaled: number of Sends since the last signaled one, under xr_send_lock
+ * @xr_unsignaled: number of Sends since the last signaled one, under xr_lock
  * @xr_answers: number of send queue entries that Calls leave free for answers to callbacks
  *	(Replies and errors)
  * @xr_rtx: our property of the round-trip extension (RTX), which we announce
@@ -462,14 +461,12 @@ struct xprt_rdma {
 	struct list_head		xr_req_all;
 	u32				xr_nreqs;
 
-	spinlock_t			xr_mr_lock;	/* regions, rr_mrs */
-	struct list_head		xr_mr_free;
-	struct list_head		xr_mr_all;
-
 	char				xr_device[IB_DEVICE_NAME_MAX];
 
-	/* The lock and the two lists are written whenever a Send is posted. */
-	spinlock_t			xr_send_lock ____cacheline_aligned_in_smp;
+	/* The lock and the lists are written whenever a Send is posted. */
+	spinlock_t			xr_lock ____cacheline_aligned_in_smp;
+	struct list_head		xr_mr_free;
+	struct list_head		xr_mr_all;
 	struct list_head		xr_send_free;
 	struct list_head		xr_send_busy;
 
@@ -511,7 +508,7 @@ struct xprt_rdma {
 };
 
 rpcrdma_lines_apart(struct xprt_rdma, xr_conn, xr_window);
-rpcrdma_lines_apart(struct xprt_rdma, xr_device, xr_send_lock);
+rpcrdma_lines_apart(struct xprt_rdma, xr_device, xr_lock);
 rpcrdma_lines_apart(struct xprt_rdma, xr_stats, xr_sizes);
 rpcrdma_lines_apart(struct xprt_rdma, xr_spare, xr_unsignaled);
 

@@ -10,13 +10,15 @@
  * Each NFS client's rpc_clnt owns a backchannel of its own. rpc_create() gets it from
  * svc_rdma_bc_setup(), and svc_rdma_bc_destroy() ends it after the last RPC has released it. Until
  * then, it holds a reference to its svc_xprt. The connection holds no reference to a backchannel,
- * so there is no cycle: it has a list of them, which it uses only under bw_lock. sunrpc also has a way for all rpc_clnts of a connection to share one
- * rpc_xprt, kept in xpt_bc_xprt, and one rpc_xprt_switch, kept in xpt_bc_xps. This is not
- * used here, because no lock protects the two pointers. The transport's setup function would
- * set xpt_bc_xprt, and rpc_create() sets xpt_bc_xps later. In between, another rpc_create()
- * would find the rpc_xprt but no switch, and add the rpc_xprt to a second switch. rpc_create()
- * sets xpt_bc_xps of the svc_xprt to which the member bc_xprt of the rpc_xprt points. This
- * module leaves bc_xprt NULL, so xpt_bc_xps is not set.
+ * so there is no cycle: it has a list of them, which it uses only under bw_lock.
+ *
+ * sunrpc also has a way for all rpc_clnts of a connection to share one rpc_xprt, kept in
+ * xpt_bc_xprt, and one rpc_xprt_switch, kept in xpt_bc_xps. This is not used here, because no lock
+ * protects the two pointers. The transport's setup function would set xpt_bc_xprt, and rpc_create()
+ * sets xpt_bc_xps later. In between, another rpc_create() would find the rpc_xprt but no switch,
+ * and add the rpc_xprt to a second switch. rpc_create() sets xpt_bc_xps of the svc_xprt to which
+ * the member bc_xprt of the rpc_xprt points. This module leaves bc_xprt NULL, so xpt_bc_xps is not
+ * set.
  *
  * Operation
  *

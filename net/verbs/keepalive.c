@@ -276,8 +276,10 @@ void rpcrdma_keepalive_start(struct rpcrdma_conn *conn)
  * rpcrdma_keepalive_stop - stop watching a connection
  * @conn: connection in any state
  *
- * When this returns, no further probe will be posted. A probe that is still outstanding
- * completes or is flushed when the queues are drained.
+ * When this returns, no further probe will be posted, and the work item does not run any more. So
+ * rpcrdma_conn_drain() calls this before it drains the queues. A probe that is still outstanding
+ * completes or is flushed then. It took no slot: the send queue has an additional entry for it
+ * (RPCRDMA_SQ_EXTRA in size.h).
  *
  * Context: process; sleeps.
  */
