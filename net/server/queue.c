@@ -98,22 +98,6 @@ void svc_rdma_receive(struct rpcrdma_conn *conn, struct rpcrdma_msg_in *msg)
 	svc_rdma_queue_wake(sx);
 }
 
-/**
- * svc_rdma_call_complete - queue a Call whose RDMA Reads have succeeded
- * @call: Call; the queue owns it from now on
- *
- * Context: process or completion workqueue.
- */
-void svc_rdma_call_complete(struct svc_rdma_call *call)
-{
-	struct svc_rdma_xprt *sx = call->sc_sx;
-
-	spin_lock(&sx->sx_lock);
-	list_add_tail(&call->sc_list, &sx->sx_queue.qu_complete);
-	spin_unlock(&sx->sx_lock);
-	svc_rdma_queue_wake(sx);
-}
-
 /* Take a Call that is complete, or one that may be pulled now. Returns NULL if there is none. */
 static struct svc_rdma_call *svc_rdma_take_read(struct svc_rdma_xprt *sx)
 {

@@ -52,6 +52,7 @@ static void svc_rdma_read_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 	struct svc_rdma_call *call = container_of(wc->wr_cqe,
 						  struct svc_rdma_call, sc_cqe);
 	struct svc_rdma_xprt *sx = call->sc_sx;
+	u32 slots;
 
 	trace_svc_rdma_read_done(call, wc->status);
 	if (unlikely(wc->status != IB_WC_SUCCESS)) {
@@ -69,17 +70,17 @@ static void svc_rdma_read_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 
 	rpcrdma_send_cq_seen(&sx->sx_conn);
 	rpcrdma_keepalive_heard(&sx->sx_conn.cn_keepalive);
-	spin_lock(&sx->sx_lock);
-	list_del(&call->sc_list);
-	sx->sx_posted.po_read = jiffies;
-	spin_unlock(&sx->sx_lock);
-
+	slots = call->sc_slots;
+	call->sc_slots = 0;
 	/* Leave unmapping the pages to the thread that takes the Call. With an IOMMU, unmapping may
 	 * take a while, and other completions would have to wait here.
 	 */
-	svc_rdma_slots_release(sx, call->sc_slots);
-	call->sc_slots = 0;
-	svc_rdma_call_complete(call);
+	spin_lock(&sx->sx_lock);
+	list_move_tail(&call->sc_list, &sx->sx_queue.qu_complete);
+	sx->sx_posted.po_read = jiffies;
+	spin_unlock(&sx->sx_lock);
+	svc_rdma_slots_release(sx, slots);
+	svc_rdma_queue_wake(sx);
 }
 
 static int svc_rdma_read_part(struct svc_rdma_call *call,

@@ -679,7 +679,6 @@ void svc_rdma_budget_show(struct seq_file *seq);
 /* server/queue.c */
 void svc_rdma_queue_wake(struct svc_rdma_xprt *sx);
 void svc_rdma_receive(struct rpcrdma_conn *conn, struct rpcrdma_msg_in *msg);
-void svc_rdma_call_complete(struct svc_rdma_call *call);
 void svc_rdma_queue_drop(struct svc_rdma_xprt *sx);
 void svc_rdma_dequeue(struct svc_rdma_xprt *sx, struct svc_rdma_call **call,
 		      struct rpcrdma_msg_in **msg);
