@@ -383,12 +383,13 @@ ice_is() { [ "$(md5sum <$MNT/data)" = "$1" ]; }
 late_writes() { on_server counter server_rdma_write_wrs; }
 later_writes() { [ "$(late_writes)" -gt "$1" ]; }
 
-# with_freezes <command...>: run the command, while the server's file system is frozen for half of the time. The server then
-# sees all Calls that the credits allow in flight, even if one processor does everything.
+# with_freezes <command...>: run the command, while the server's file system is frozen for half of the time. The server
+# then sees all Calls that the credits allow in flight, even if one processor does everything. If the command ends the
+# case, freezing ends, too.
 with_freezes() {
-	local pid
+	local pid case=$BASHPID
 	: >/tmp/freezes
-	while [ -e /tmp/freezes ] && freeze && sleep 0.1 && thaw; do sleep 0.1; done &
+	while [ -e /tmp/freezes ] && kill -0 $case 2>/dev/null && freeze && sleep 0.1 && thaw; do sleep 0.1; done &
 	pid=$!
 	"$@"
 	rm /tmp/freezes
