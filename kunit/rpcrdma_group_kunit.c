@@ -13,6 +13,7 @@
 #include <rpcrdma/credit.h>
 #include <rpcrdma/group.h>
 
+#include "accept.h"
 #include "rpcrdma_kunit.h"
 
 #define XID	RPCRDMA_KUNIT_XID

@@ -84,8 +84,6 @@ struct rpcrdma_vector {
 
 extern const struct rpcrdma_vector rpcrdma_vectors[RPCRDMA_VEC_COUNT];
 
-extern const struct rpcrdma2_accept rpcrdma2_accept_forward;
-
 /**
  * struct rpcrdma_kunit - fixture of one test case; in test->priv
  * @kf_test: the test case

@@ -11,6 +11,7 @@
 #include <rpcrdma/rtx.h>
 
 #include "../net/wire/xdr.h"
+#include "accept.h"
 #include "rpcrdma_kunit.h"
 
 #define XID	RPCRDMA_KUNIT_XID

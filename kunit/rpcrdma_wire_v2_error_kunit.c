@@ -8,6 +8,7 @@
 
 #include <rpcrdma/props.h>
 
+#include "accept.h"
 #include "rpcrdma_kunit.h"
 
 #define XID	RPCRDMA_KUNIT_XID

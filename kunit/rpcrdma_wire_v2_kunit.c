@@ -12,6 +12,7 @@
 #include <rpcrdma/vers.h>
 
 #include "../net/wire/xdr.h"
+#include "accept.h"
 #include "rpcrdma_kunit.h"
 
 #define XID	RPCRDMA_KUNIT_XID

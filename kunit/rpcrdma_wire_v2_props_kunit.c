@@ -7,6 +7,7 @@
 #include <linux/limits.h>
 #include <linux/unaligned.h>
 
+#include "accept.h"
 #include "rpcrdma_kunit.h"
 
 #define XID	RPCRDMA_KUNIT_XID

@@ -11,6 +11,8 @@
 #include <rpcrdma/rtx.h>
 #include <rpcrdma/wire.h>
 
+#include "../../kunit/accept.h"
+
 /* A target runs one input. If it finds a fault, CHECK() or a sanitizer ends the program. */
 typedef void fuzz_target(const u8 *data, size_t size);
 
@@ -31,8 +33,6 @@ void fuzz_failed(const char *file, int line, const char *what);
 		if (!(expr)) \
 			fuzz_failed(__FILE__, __LINE__, #expr); \
 	} while (0)
-
-extern const struct rpcrdma2_accept rpcrdma2_accept_forward;
 
 /* Choices are read from the input. At its end, all further choices are 0. */
 struct fuzz_in {

@@ -19,18 +19,6 @@
 
 #include "fuzz.h"
 
-/* What a server accepts until the version is settled. The decoder counts the Position Zero chunk as
- * one of RPCRDMA_MAX_CHUNKS, but ac_reads does not include this chunk, and is lower by one (G-23,
- * G-32).
- */
-const struct rpcrdma2_accept rpcrdma2_accept_forward = {
-	.ac_vers_low	= RPCRDMA_VERS_1,
-	.ac_vers_high	= RPCRDMA_VERS_2,
-	.ac_reads	= RPCRDMA_MAX_CHUNKS - 1,
-	.ac_writes	= RPCRDMA_MAX_CHUNKS,
-	.ac_segs	= RPCRDMA_MAX_SEGS,
-};
-
 #define FUZZ_RPC_LEN	8u	/* XID and direction, which are all that the codec reads */
 #define FUZZ_MSG_MAX	128u	/* more than any of our errors or CONNPROPs */
 
