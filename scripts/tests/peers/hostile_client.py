@@ -757,19 +757,40 @@ def given_up(b):
     want(not c.callback(0.5), "a callback without a credit")
 
 
-# The server must always have Receives for the Replies to all callbacks in flight, whatever else arrives.
-@case("callbacks", "the whole window, and Replies to callbacks, all at once")       # Covers: BC-08 V1-CRD-08
-def window_and_replies(b):
-    c = b.connect(count=400)
+# When there are credits for callbacks that have waited for one, they get Receives, too, before any other callback is
+# answered. Each has a backchannel of its own.
+@case("callbacks", "callbacks that wait for a credit and a Receive")       # Covers: BC-08
+def waiting_for_both(b):
+    c = b.connect()
     names = fresh_names(16)
     for name in names:
         delegation(c, name)
     before = counters()
     recall(names[0])
     first = c.callback()
-    # Each of the others has a backchannel of its own, and there is one Receive.
     recall(*names[1:])
     c.conn.send(answer_of(c, first, 16))
+    callbacks = [c.callback() for _ in names[1:]]
+    want(all(callbacks), "too few callbacks")
+    counts(c.verbs, before, "server_bc_given_up", 0, "some waited for the answers to others")
+    for message in callbacks:
+        c.conn.send(answer_of(c, message, 16))
+    counts(c.verbs, before, "server_bc_replies", len(names), "not all answers are taken")
+    c.works()
+
+
+# The server must always have Receives for the Replies to all callbacks in flight, whatever else arrives.
+@case("callbacks", "the whole window, and Replies to callbacks, all at once")       # Covers: BC-08 V1-CRD-08
+def window_and_replies(b):
+    c = b.connect(count=400)
+    names = fresh_names(8)
+    for name in names:
+        delegation(c, name)
+    before = counters()
+    recall(names[0])
+    c.conn.send(answer_of(c, c.callback(), 16))
+    # There are credits, but one Receive.
+    recall(*names[1:])
     callbacks = [c.callback() for _ in names[1:]]
     want(all(callbacks), "too few callbacks")
     counts(c.verbs, before, "server_bc_given_up", 0, "some waited for the answers to others")
