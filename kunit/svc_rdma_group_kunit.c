@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of net/server/group.c and net/server/send.c: a Reply in two Sends. The second Send has
- * a smaller buffer, because memory was short when this buffer was made. The tests in guests
+ * Unit tests of net/server/sendto.c and net/server/send.c: a Reply in two Sends. The second Send
+ * has a smaller buffer, because memory was short when this buffer was made. The tests in guests
  * (testing.rst) do not cover this case, because guests have enough memory.
  */
 

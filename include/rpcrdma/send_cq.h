@@ -41,6 +41,17 @@ static inline bool rpcrdma_send_cq_has_awaited(struct rpcrdma_send_cq *cq)
 	return atomic_read(&cq->cq_awaited) > 0;
 }
 
+/**
+ * rpcrdma_send_cq_seen - a completion that is awaited is being handled
+ * @cq: completion queue of the connection
+ *
+ * Context: completion workqueue or process.
+ */
+static inline void rpcrdma_send_cq_seen(struct rpcrdma_send_cq *cq)
+{
+	atomic_dec(&cq->cq_awaited);
+}
+
 int rpcrdma_send_cq_init(void);
 void rpcrdma_send_cq_exit(void);
 int rpcrdma_send_cq_create(struct rpcrdma_conn *conn, u32 entries);
@@ -52,6 +63,5 @@ void rpcrdma_send_cq_leave(struct rpcrdma_conn *conn);
 void rpcrdma_send_cq_watch(struct rpcrdma_conn *conn);
 void rpcrdma_send_cq_await(struct rpcrdma_conn *conn);
 void rpcrdma_send_cq_await_posted(struct rpcrdma_conn *conn);
-void rpcrdma_send_cq_seen(struct rpcrdma_conn *conn);
 
 #endif /* RPCRDMA_SEND_CQ_H */

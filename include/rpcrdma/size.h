@@ -6,6 +6,7 @@
 #ifndef RPCRDMA_SIZE_H
 #define RPCRDMA_SIZE_H
 
+#include <linux/math.h>
 #include <linux/types.h>
 #include <rpcrdma/wire.h>
 
@@ -146,6 +147,33 @@ struct rpcrdma_server_sizes {
 	u32		sz_ord;
 };
 
+/**
+ * rpcrdma_size_mrs - memory regions needed for a buffer
+ * @nbytes: size of the buffer in bytes
+ * @page_offset: where in a page the buffer begins
+ * @page_size: size of a page in bytes, not 0
+ * @mr_pages: pages that one region covers, not 0
+ *
+ * The buffer has no gaps. It may begin inside its first page and end inside its last page,
+ * and covers all pages in between.
+ *
+ * Context: any.
+ * Return: number of regions; 0 if there are no bytes.
+ */
+static inline u32 rpcrdma_size_mrs(u32 nbytes, u32 page_offset, u32 page_size,
+				   u32 mr_pages)
+{
+	u32 pages;
+
+	if (!nbytes)
+		return 0;
+	/* This order of operations avoids overflow for every possible buffer */
+	page_offset %= page_size;
+	pages = nbytes / page_size;
+	pages += DIV_ROUND_UP(nbytes % page_size + page_offset, page_size);
+	return (pages - 1) / mr_pages + 1;
+}
+
 int rpcrdma_size_client(const struct rpcrdma_device_caps *caps,
 			u32 requests, u32 bc_requests, u32 max_payload,
 			u32 page_size, struct rpcrdma_client_sizes *sizes);
@@ -155,7 +183,6 @@ int rpcrdma_size_server(const struct rpcrdma_device_caps *caps,
 u64 rpcrdma_size_client_payload(u32 mr_pages, u32 page_size);
 u32 rpcrdma_size_client_spare(const struct rpcrdma_device_caps *caps,
 			      const struct rpcrdma_client_sizes *sizes);
-u32 rpcrdma_size_mrs(u32 nbytes, u32 page_offset, u32 page_size, u32 mr_pages);
 bool rpcrdma_size_can_register(u64 page_sizes, u32 page_size);
 u32 rpcrdma_size_recv_batch(u32 recvs);
 u32 rpcrdma_size_recvs(u32 messages);

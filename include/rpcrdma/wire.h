@@ -6,8 +6,8 @@
  * into the buffer that it was decoded from, instead of copies of the segments. So it is valid
  * only until that buffer is freed or posted again.
  *
- * All values in the structures below are in host byte order. Only net/wire handles the
- * big-endian words of transport headers. For the layouts see RFC 8166 4 and
+ * All values in the structures below are in host byte order. Only net/wire and functions of this
+ * header handle the big-endian words of transport headers. For the layouts see RFC 8166 4 and
  * Documentation/wire.rst.
  *
  * Comments cite decisions (G-nn and T-nn: Documentation/decisions.rst), rules of the
@@ -18,6 +18,7 @@
 #define RPCRDMA_WIRE_H
 
 #include <linux/types.h>
+#include <linux/unaligned.h>
 
 #define RPCRDMA_VERS_1		1u
 #define RPCRDMA_VERS_2		2u
@@ -77,6 +78,7 @@
 
 /* Sizes on the wire, in bytes */
 #define RPCRDMA_FIXED_LEN	16u	/* xid, vers, credit, proc */
+#define RPCRDMA_CREDIT_AT	8u
 #define RPCRDMA1_HDR_MIN	28u	/* MSG or NOMSG with three empty lists */
 #define RPCRDMA1_ERR_CHUNK_LEN	20u
 #define RPCRDMA1_ERR_VERS_LEN	28u
@@ -87,6 +89,8 @@
 #define RPCRDMA2_CONNPROP_MIN	24u	/* no properties */
 #define RPCRDMA2_CONNPROP_MAX	1024u	/* what any peer can receive (G-19) */
 #define RPCRDMA_PLAIN_SEG_LEN	16u
+#define RPCRDMA_SEG_LENGTH	4u	/* where in a segment its length is */
+#define RPCRDMA_SEG_OFFSET	8u
 #define RPCRDMA_READ_SEG_LEN	24u	/* item-follows word, position, segment */
 #define RPCRDMA_CHUNK_LEN	8u	/* item-follows word and segment count */
 
@@ -451,17 +455,87 @@ struct rpcrdma_seg_iter {
 
 /* wire/lists.c */
 bool rpcrdma_wire_peek_vers(const void *buf, u32 len, u32 *vers);
-bool rpcrdma_wire_set_credit(void *buf, u32 credit);
 enum rpcrdma_verdict rpcrdma_wire_decode_lists(const void *buf, u32 len,
 					       u32 *offset,
 					       struct rpcrdma_lists *lists);
-void rpcrdma_chunk_first(const struct rpcrdma_lists *lists,
-			 const struct rpcrdma_chunk *chunk,
-			 struct rpcrdma_seg_iter *iter);
-bool rpcrdma_chunk_next(struct rpcrdma_seg_iter *iter,
-			struct rpcrdma_segment *seg);
+bool rpcrdma_chunk_next_read(struct rpcrdma_seg_iter *iter,
+			     struct rpcrdma_segment *seg);
 u32 rpcrdma_wire_lists_len(u32 nreadsegs, u32 nwrites, u32 nwritesegs,
 			   u32 nreplysegs);
+
+/**
+ * rpcrdma_chunk_first - begin a walk over a chunk's segments
+ * @lists: decoded lists
+ * @chunk: one of the chunks in @lists, not a copy of one
+ * @iter: OUT: the walk
+ *
+ * The address of @chunk tells whether it is one of the Read chunks of @lists. The segments of
+ * a Read chunk are entries of the Read list, and entries of other chunks may be between them.
+ * The segments of a Write or Reply chunk are consecutive in an array.
+ *
+ * Context: any; the buffer from which @lists was decoded must still be valid.
+ */
+static inline void rpcrdma_chunk_first(const struct rpcrdma_lists *lists,
+				       const struct rpcrdma_chunk *chunk,
+				       struct rpcrdma_seg_iter *iter)
+{
+	bool read = chunk == &lists->ls_call ||
+		    (chunk >= lists->ls_read &&
+		     chunk < lists->ls_read + RPCRDMA_MAX_CHUNKS);
+
+	iter->it_pos = chunk->ck_segs;
+	iter->it_end = read ? lists->ls_read_end : NULL;
+	iter->it_position = chunk->ck_position;
+	iter->it_left = chunk->ck_nsegs;
+}
+
+/* For the codec only: decodes a segment */
+static inline void rpcrdma_chunk_get_seg(const u8 *pos,
+					 struct rpcrdma_segment *seg)
+{
+	seg->rs_handle = get_unaligned_be32(pos);
+	seg->rs_length = get_unaligned_be32(pos + RPCRDMA_SEG_LENGTH);
+	seg->rs_offset = get_unaligned_be64(pos + RPCRDMA_SEG_OFFSET);
+}
+
+/**
+ * rpcrdma_chunk_next - take the next segment of a chunk
+ * @iter: the walk, from rpcrdma_chunk_first()
+ * @seg: OUT: the segment, if true is returned
+ *
+ * Context: any; the buffer from which the chunk was decoded must still be valid.
+ * Return: false if there is no further segment.
+ */
+static inline bool rpcrdma_chunk_next(struct rpcrdma_seg_iter *iter,
+				      struct rpcrdma_segment *seg)
+{
+	if (!iter->it_left)
+		return false;
+	if (iter->it_end)
+		return rpcrdma_chunk_next_read(iter, seg);
+	rpcrdma_chunk_get_seg(iter->it_pos, seg);
+	iter->it_pos += RPCRDMA_PLAIN_SEG_LEN;
+	iter->it_left--;
+	return true;
+}
+
+/**
+ * rpcrdma_wire_set_credit - change the credit value of an encoded message
+ * @buf: message
+ * @credit: rdma_credit
+ *
+ * Context: any.
+ * Return: false if the message has this value already.
+ */
+static inline bool rpcrdma_wire_set_credit(void *buf, u32 credit)
+{
+	void *word = buf + RPCRDMA_CREDIT_AT;
+
+	if (get_unaligned_be32(word) == credit)
+		return false;
+	put_unaligned_be32(credit, word);
+	return true;
+}
 
 /* wire/form.c */
 u32 rpcrdma_form_reply_len(const struct rpcrdma_lists *lists);

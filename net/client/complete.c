@@ -376,7 +376,7 @@ static void xprt_rdma_frwr_wc_fenced(struct ib_cq *cq, struct ib_wc *wc)
 		rpcrdma_conn_fail(&xr->xr_conn, -ECONNRESET);
 		return;
 	}
-	rpcrdma_send_cq_seen(&xr->xr_conn);
+	rpcrdma_send_cq_seen(&xr->xr_conn.cn_send_cq);
 	list_for_each_entry_safe(mr, next, &req->rr_mrs, mr_list) {
 		xprt_rdma_frwr_mr_put(mr);
 		n++;

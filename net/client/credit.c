@@ -223,6 +223,8 @@ static void xprt_rdma_credit_drop_extra_locked(struct xprt_rdma *xr,
 {
 	lockdep_assert_held(&xr->xr_xprt.transport_lock);
 
+	if (likely(!extra->ex_credits && !extra->ex_recvs))
+		return;
 	xr->xr_spare_free += extra->ex_recvs;
 	if (rpcrdma_window_give_more(&xr->xr_window, extra->ex_credits))
 		xprt_rdma_credit_set_locked(xr);
@@ -269,6 +271,19 @@ void xprt_rdma_credit_drop_recvs(struct xprt_rdma *xr,
 	spin_unlock(&xr->xr_xprt.transport_lock);
 }
 EXPORT_SYMBOL_IF_KUNIT(xprt_rdma_credit_drop_recvs);
+
+/**
+ * xprt_rdma_release_xprt - release the send lock
+ * @xprt: transport
+ * @task: RPC that has sent, or has not
+ *
+ * Context: process; transport_lock held.
+ */
+void xprt_rdma_release_xprt(struct rpc_xprt *xprt, struct rpc_task *task)
+{
+	xprt_release_xprt_cong(xprt, task);
+	xprt_rdma_unlocked(xprt);
+}
 
 /* Returns the first credit of an RPC, if it has one. sunrpc then takes the send lock for the next
  * RPC that waits for it, or releases it at once.

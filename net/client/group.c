@@ -41,17 +41,6 @@ rpcrdma_param_range(rdma_rtx_long_max, xprt_rdma_rtx_long_max, 0,
 MODULE_PARM_DESC(rdma_rtx_long_max,
 		 "Client: bytes of the largest Call without separate data that is sent in several Sends");
 
-/* Returns whether the Call may be a group: both ends support groups (RTX-32), no error has ended
- * the use of groups on this connection (xr_no_rtx), and the server has not answered an earlier
- * Call of this RPC with an error (RTX-88).
- */
-static bool xprt_rdma_group_may(const struct xprt_rdma *xr,
-				const struct xprt_rdma_req *req)
-{
-	return xr->xr_rtx.xp_flags && xr->xr_conn.cn_rtx.xp_call_max &&
-	       !READ_ONCE(xr->xr_no_rtx) && !req->rr_retry.ry_base;
-}
-
 /* Fills in the limits for a group, such as the credits and spare Receives that are free now.
  * Spare Receives (xr_spare) are created when a Call first needs some. Before that, xr_spare_max of
  * them count as free.
@@ -103,7 +92,7 @@ static bool xprt_rdma_group_take(struct xprt_rdma *xr,
 /**
  * xprt_rdma_group_plan - choose the forms of a Call and its Reply, including groups
  * @xr: transport with a live connection, send lock held
- * @req: the Call; it has its first credit
+ * @req: the Call, which may be a group; it has its first credit
  * @send: Send that will carry the Call, or the first transmission of its group
  *
  * If the plan is a group, the Call has all its credits and Receives on return, and the other
@@ -121,23 +110,19 @@ int xprt_rdma_group_plan(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 	int rc;
 
 	/* If the server has target segments (rtx.h), and the Call has an item that is long enough
-	 * to be worth placing in them, the server need not copy the item. So a Call that may be a
-	 * group is planned with groups from the start, even if it fits inline (RTX-94). Any other
-	 * Call is first planned without groups. It is planned again if that has failed with
-	 * -EMSGSIZE, or if a group may be better than that plan. Most Calls are inline, and are
-	 * planned once.
+	 * to be worth placing in them, the server need not copy the item. So such a Call is planned
+	 * with groups from the start, even if it fits inline (RTX-94). Any other Call is first
+	 * planned without groups. It is planned again if that has failed with -EMSGSIZE, or if a
+	 * group may be better than that plan. Most Calls are inline, and are planned once.
 	 */
 	if (!xr->xr_conn.cn_rtx.xp_nsegs || !(snd->flags & XDRBUF_WRITE) ||
-	    snd->page_len < RPCRDMA_PLAN_PLACED ||
-	    !xprt_rdma_group_may(xr, req)) {
+	    snd->page_len < RPCRDMA_PLAN_PLACED) {
 		rc = xprt_rdma_marshal_plan(xr, req, send, NULL);
 		if (rc && rc != -EMSGSIZE)
 			return rc;
 		if (!rc && plan->pl_call == RPCRDMA_CALL_INLINE &&
 		    plan->pl_reply != RPCRDMA_REPLY_LONG)
 			return 0;
-		if (!xprt_rdma_group_may(xr, req))
-			return rc;
 	}
 	xprt_rdma_group_bounds(xr, req, &rtx);
 	rc = xprt_rdma_marshal_plan(xr, req, send, &rtx);

@@ -56,6 +56,17 @@ static int xprt_rdma_send_prepare_reply(struct xprt_rdma *xr)
 	return rc && owed >= expected ? -ENOTCONN : rc;
 }
 
+/* Returns whether the Call may be a group: both ends support groups (RTX-32), no error has ended
+ * the use of groups on this connection (xr_no_rtx), and the server has not answered an earlier
+ * Call of this RPC with an error (RTX-88).
+ */
+static bool xprt_rdma_may_be_group(const struct xprt_rdma *xr,
+				   const struct xprt_rdma_req *req)
+{
+	return xr->xr_rtx.xp_flags && xr->xr_conn.cn_rtx.xp_call_max &&
+	       !READ_ONCE(xr->xr_no_rtx) && !req->rr_retry.ry_base;
+}
+
 /* Takes all steps of sending one Call, in their order. Returns 0 or a negative errno, see
  * xprt_rdma_send_request().
  */
@@ -74,7 +85,10 @@ static int xprt_rdma_send_call(struct xprt_rdma *xr, struct rpc_rqst *rqst)
 		return -ENOBUFS;
 	}
 
-	rc = xprt_rdma_group_plan(xr, req, send);
+	if (xprt_rdma_may_be_group(xr, req))
+		rc = xprt_rdma_group_plan(xr, req, send);
+	else
+		rc = xprt_rdma_marshal_plan(xr, req, send, NULL);
 	if (!rc)
 		rc = xprt_rdma_marshal_register(xr, req);
 	if (!rc && req->rr_plan.pl_call == RPCRDMA_CALL_GROUP)

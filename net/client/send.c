@@ -169,7 +169,7 @@ static void xprt_rdma_send_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 	atomic_add(slots, &xr->xr_conn.cn_sq.sq_free);
 	if (unlikely(gathers)) {
 		if (gathers->rr_msg)
-			rpcrdma_send_cq_seen(&xr->xr_conn);
+			rpcrdma_send_cq_seen(&xr->xr_conn.cn_send_cq);
 		xprt_rdma_reply_release(xr, gathers, XPRT_RDMA_HOLD_SENDS);
 	}
 }
@@ -531,10 +531,10 @@ int xprt_rdma_send_post(struct xprt_rdma_send *send, u32 len,
 		return -ENOBUFS;
 	}
 	spin_lock(&xr->xr_lock);
-	rpcrdma_send_chain(&send->sn_send);
 	xprt_rdma_send_ready(xr, send, req);
 	list_for_each_entry(more, &send->sn_send.sd_more, sd_list)
 		xprt_rdma_send_ready(xr, xprt_rdma_send_from(more), req);
+	rpcrdma_send_chain(&send->sn_send);
 	list_add_tail(&send->sn_send.sd_list, &xr->xr_send_busy);
 	rpcrdma_send_part(&send->sn_send, &xr->xr_send_busy);
 	/* Even if posting fails, the device may have got a part of the chain. So after a failure,

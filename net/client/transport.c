@@ -207,12 +207,6 @@ static void xprt_rdma_destroy(struct rpc_xprt *xprt)
 	xprt_rdma_free(xr);
 }
 
-static void xprt_rdma_release_xprt(struct rpc_xprt *xprt, struct rpc_task *task)
-{
-	xprt_release_xprt_cong(xprt, task);
-	xprt_rdma_unlocked(xprt);
-}
-
 static const struct rpc_xprt_ops xprt_rdma_ops = {
 	.reserve_xprt		= xprt_reserve_xprt_cong,
 	.release_xprt		= xprt_rdma_release_xprt,

@@ -667,6 +667,7 @@ void xprt_rdma_credit_give_back(struct rpc_task *task);
 int xprt_rdma_credit_yield(struct rpc_task *task);
 int xprt_rdma_credit_drain(struct xprt_rdma *xr, unsigned int cookie);
 void xprt_rdma_credit_init(struct xprt_rdma *xr);
+void xprt_rdma_release_xprt(struct rpc_xprt *xprt, struct rpc_task *task);
 void xprt_rdma_credit_release(struct rpc_task *task);
 bool xprt_rdma_credit_late_reply(struct xprt_rdma *xr, u32 xid);
 u32 xprt_rdma_credit_wanted(const struct xprt_rdma *xr);

@@ -81,33 +81,6 @@ static u32 rpcrdma_size_room(u32 limit, u64 taken)
 }
 
 /**
- * rpcrdma_size_mrs - memory regions needed for a buffer
- * @nbytes: size of the buffer in bytes
- * @page_offset: where in a page the buffer begins
- * @page_size: size of a page in bytes, not 0
- * @mr_pages: pages that one region covers, not 0
- *
- * The buffer has no gaps. It may begin inside its first page and end inside its last page,
- * and covers all pages in between.
- *
- * Context: any.
- * Return: number of regions; 0 if there are no bytes.
- */
-u32 rpcrdma_size_mrs(u32 nbytes, u32 page_offset, u32 page_size, u32 mr_pages)
-{
-	u32 pages;
-
-	if (!nbytes)
-		return 0;
-	/* This order of operations avoids overflow for every possible buffer */
-	page_offset %= page_size;
-	pages = nbytes / page_size;
-	pages += DIV_ROUND_UP(nbytes % page_size + page_offset, page_size);
-	return (pages - 1) / mr_pages + 1;
-}
-EXPORT_SYMBOL_IF_KUNIT(rpcrdma_size_mrs);
-
-/**
  * rpcrdma_size_can_register - can a device register pages of this size?
  * @page_sizes: page sizes of the device, one bit each (page_size_cap of the RDMA core)
  * @page_size: size of a page of the kernel in bytes, a power of two

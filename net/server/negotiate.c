@@ -205,9 +205,7 @@ static int svc_rdma_negotiate_adopt(struct svc_rdma_xprt *sx, u32 vers)
 		rc = svc_rdma_credits_begin(sx, SVC_RDMA_CREDITS_FIRST,
 					    ng->ng_v1_size, 0);
 	}
-	/* A task that sees the version must also see cn_limits. Pairs with
-	 * svc_rdma_negotiate_guess().
-	 */
+	/* A task that sees the version must also see cn_limits. Pairs with server/recvfrom.c. */
 	smp_store_release(&sx->sx_vers, vers);
 	svc_rdma_negotiate_tell(sx, vers);
 	return rc;
@@ -251,8 +249,7 @@ int svc_rdma_negotiate_begin(struct svc_rdma_xprt *sx, u32 v1_size)
 }
 
 /**
- * svc_rdma_negotiate_guess - choose the decoder for a message
- * @sx: connection
+ * svc_rdma_negotiate_guess - choose the decoder for a message while the version is not settled
  * @msg: message
  *
  * The guess may be wrong. That does no harm, because the decoder of each version refuses Calls of
@@ -263,15 +260,10 @@ int svc_rdma_negotiate_begin(struct svc_rdma_xprt *sx, u32 v1_size)
  *
  * See version-two 7.3, 10.1; G-20.
  */
-u32 svc_rdma_negotiate_guess(const struct svc_rdma_xprt *sx,
-			     const struct rpcrdma_msg_in *msg)
+u32 svc_rdma_negotiate_guess(const struct rpcrdma_msg_in *msg)
 {
-	u32 peek, vers;
+	u32 peek;
 
-	/* Pairs with the release in svc_rdma_negotiate_adopt() */
-	vers = smp_load_acquire(&sx->sx_vers);
-	if (likely(vers))
-		return vers;
 	if (rpcrdma_wire_peek_vers(rpcrdma_msg_head(msg),
 				   rpcrdma_msg_head_room(msg), &peek) &&
 	    peek == RPCRDMA_VERS_2)
@@ -281,21 +273,18 @@ u32 svc_rdma_negotiate_guess(const struct svc_rdma_xprt *sx,
 
 /**
  * svc_rdma_negotiate_settle - fix the version of a connection when a valid message has arrived
- * @sx: connection
+ * @sx: connection that was not settled when the message was decoded
  * @vers: version of the message
  *
  * If there is no memory for more Receives, the client can use only the few that exist already.
  *
- * Context: process; sleeps if the version is not settled yet.
+ * Context: process; sleeps.
  * Return: false if the connection has another version.
  *
  * See version-two 7.3; G-20.
  */
 bool svc_rdma_negotiate_settle(struct svc_rdma_xprt *sx, u32 vers)
 {
-	if (likely(READ_ONCE(sx->sx_vers)))
-		return READ_ONCE(sx->sx_vers) == vers;
-
 	mutex_lock(&sx->sx_grow);
 	if (!sx->sx_vers) {
 		svc_rdma_negotiate_adopt(sx, vers);

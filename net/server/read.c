@@ -68,7 +68,7 @@ static void svc_rdma_read_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 		return;
 	}
 
-	rpcrdma_send_cq_seen(&sx->sx_conn);
+	rpcrdma_send_cq_seen(&sx->sx_conn.cn_send_cq);
 	rpcrdma_keepalive_heard(&sx->sx_conn.cn_keepalive);
 	slots = call->sc_slots;
 	call->sc_slots = 0;
@@ -405,4 +405,21 @@ bool svc_rdma_read_assemble(struct svc_rdma_call *call, struct xdr_buf *arg)
 	return arg->head[0].iov_len >= 8 &&
 	       get_unaligned_be32(msg) == call->sc_hdr.hd_xid &&
 	       get_unaligned_be32(msg + 4) == RPCRDMA_RPC_CALL;
+}
+
+/**
+ * svc_rdma_read_free - release what a Call holds of RDMA Reads, and its pages
+ * @call: Call that has no RDMA Reads in progress
+ *
+ * Context: process; may sleep.
+ */
+void svc_rdma_read_free(struct svc_rdma_call *call)
+{
+	svc_rdma_chain_destroy(call->sc_sx, &call->sc_reads);
+	svc_rdma_slots_release(call->sc_sx, call->sc_slots);
+	svc_rdma_pages_free(call);
+	if (call->sc_counted) {
+		svc_rdma_budget_count(call, 0);
+		svc_rdma_pull_next(call->sc_sx);
+	}
 }

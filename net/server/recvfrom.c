@@ -19,8 +19,17 @@
  * the message. The message stays with its Call until the Reply is encoded. If the client has
  * placed the data of a Call in target segments of Receives (rtx.h), rq_arg normally points there,
  * too.
+ *
+ * The thread that takes a message makes an object of it (struct svc_rdma_call). If the message is a
+ * Call that can be executed, the object exists until sunrpc is done with the Call. rq_xprt_ctxt of
+ * the request points to it. While the request is deferred, sunrpc keeps this pointer in xprt_ctxt
+ * of the svc_deferred_req. When the request has ended, for whatever reason, sunrpc calls
+ * svc_rdma_release_ctxt(). Otherwise the object is freed when the message has been handled; or,
+ * if it is in a list of the connection when the connection is closed, then. There is no such object
+ * for a Receive that is only posted, so an idle connection takes little memory.
  */
 #include <linux/in.h>
+#include <linux/slab.h>
 #include <linux/sunrpc/svc_xprt.h>
 #include <rpcrdma/counters.h>
 #include <rpcrdma/fail.h>
@@ -28,6 +37,46 @@
 
 #include "svc_rdma.h"
 #include "trace.h"
+
+/* Makes a Call of a message, which belongs to it from now on. Returns NULL if memory is short. */
+static struct svc_rdma_call *svc_rdma_call_create(struct svc_rdma_xprt *sx,
+						  struct rpcrdma_msg_in *msg)
+{
+	struct svc_rdma_call *call;
+
+	call = kmalloc(sizeof(*call), GFP_KERNEL);
+	if (!call)
+		return NULL;
+	/* The decoder sets sc_hdr, the largest member. */
+	memset_after(call, 0, sc_hdr);
+	call->sc_sx = sx;
+	call->sc_msg = msg;
+	call->sc_vers = RPCRDMA_VERS_1;
+	svc_rdma_chain_init(&call->sc_reads);
+	return call;
+}
+
+static void svc_rdma_call_put_msg(struct svc_rdma_call *call)
+{
+	if (!call->sc_msg)
+		return;
+	svc_rdma_msg_put(call->sc_sx, call->sc_msg);
+	call->sc_msg = NULL;
+}
+
+/**
+ * svc_rdma_call_free - free a Call and all that it holds
+ * @call: Call that has no RDMA Reads in progress
+ *
+ * Context: process; may sleep.
+ */
+void svc_rdma_call_free(struct svc_rdma_call *call)
+{
+	if (call->sc_pages || call->sc_counted)
+		svc_rdma_read_free(call);
+	svc_rdma_call_put_msg(call);
+	kfree(call);
+}
 
 static void svc_rdma_refuse(struct svc_rdma_call *call,
 			    enum rpcrdma_verdict verdict)
@@ -173,8 +222,12 @@ static enum rpcrdma_verdict svc_rdma_decode(struct svc_rdma_call *call)
 {
 	struct rpcrdma_hdr *hdr = &call->sc_hdr;
 	enum rpcrdma_verdict verdict;
+	u32 vers;
 
-	call->sc_vers = svc_rdma_negotiate_guess(call->sc_sx, call->sc_msg);
+	/* Pairs with the release in svc_rdma_negotiate_adopt() */
+	vers = smp_load_acquire(&call->sc_sx->sx_vers);
+	call->sc_vers = likely(vers) ? vers :
+			svc_rdma_negotiate_guess(call->sc_msg);
 	if (call->sc_vers == RPCRDMA_VERS_2)
 		verdict = svc_rdma_decode_v2(call);
 	else
@@ -184,7 +237,8 @@ static enum rpcrdma_verdict svc_rdma_decode(struct svc_rdma_call *call)
 	rpcrdma_msg_set_body(call->sc_msg, hdr->hd_length, hdr->hd_msg_len);
 	if (verdict != RPCRDMA_OK)
 		return verdict;
-	if (!svc_rdma_negotiate_settle(call->sc_sx, call->sc_vers))
+	if (unlikely(!vers) &&
+	    !svc_rdma_negotiate_settle(call->sc_sx, call->sc_vers))
 		return RPCRDMA_BAD_VERS;
 	if (rpcrdma_is_connprop(call->sc_vers, hdr))
 		return RPCRDMA_OK;
@@ -395,4 +449,19 @@ int svc_rdma_recvfrom(struct svc_rqst *rqstp)
 	rqstp->rq_arg.len = call->sc_stream_len;
 	rqstp->rq_arg.buflen = call->sc_stream_len;
 	return call->sc_stream_len;
+}
+
+/**
+ * svc_rdma_release_ctxt - xpo_release_ctxt: sunrpc is done with a request
+ * @xprt: connection
+ * @ctxt: struct svc_rdma_call of the request, or NULL
+ *
+ * Context: process.
+ */
+void svc_rdma_release_ctxt(struct svc_xprt *xprt, void *ctxt)
+{
+	/* If the connection is being closed, its Receives are not posted again (sx_back). */
+	CLASS(svc_rdma_inside, inside)(svc_rdma_xprt_of(xprt));
+	if (ctxt)
+		svc_rdma_call_free(ctxt);
 }

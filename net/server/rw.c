@@ -216,21 +216,6 @@ int svc_rdma_mrs_reserve(struct svc_rdma_xprt *sx, u64 contexts, u32 *reserved,
 }
 
 /**
- * svc_rdma_chain_init - make an empty chain
- * @chain: chain
- *
- * Context: any.
- */
-void svc_rdma_chain_init(struct svc_rdma_chain *chain)
-{
-	INIT_LIST_HEAD(&chain->sh_rws);
-	chain->sh_nrws = 0;
-	chain->sh_wrs = 0;
-	chain->sh_mrs = 0;
-}
-EXPORT_SYMBOL_IF_KUNIT(svc_rdma_chain_init);
-
-/**
  * svc_rdma_chain_trim - give back the memory regions that a chain does not need
  * @sx: connection
  * @chain: chain to which nothing more is appended

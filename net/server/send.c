@@ -2,8 +2,8 @@
 /*
  * The Send context: one Send of the server with the RDMA Writes in front of it. This
  * file makes, posts and completes Send contexts, and releases what they hold. It never
- * looks into the message, which is encoded in server/sendto.c (Replies and errors), server/group.c
- * (Replies), server/negotiate.c (CONNPROP) or server/backchannel.c (callbacks).
+ * looks into the message, which is encoded in server/sendto.c (Replies and errors),
+ * server/negotiate.c (CONNPROP) or server/backchannel.c (callbacks).
  *
  * A Send context has one buffer that stays mapped. A version 2 client may announce that
  * it can receive larger messages than the buffers of the contexts hold. An idle context
@@ -536,7 +536,7 @@ static void svc_rdma_send_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 	 * a long time. So it does not show that the peer is alive now.
 	 */
 	if (!list_empty(&send->ss_writes.sh_rws)) {
-		rpcrdma_send_cq_seen(&sx->sx_conn);
+		rpcrdma_send_cq_seen(&sx->sx_conn.cn_send_cq);
 		/* On iWARP, the message may only have been passed to TCP */
 		if (!sx->sx_conn.cn_caps.dc_iwarp)
 			rpcrdma_keepalive_heard(&sx->sx_conn.cn_keepalive);

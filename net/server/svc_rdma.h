@@ -695,7 +695,14 @@ void svc_rdma_rw_set_limits(struct svc_rdma_xprt *sx);
 int svc_rdma_rw_check(struct svc_rdma_xprt *sx);
 int svc_rdma_mrs_reserve(struct svc_rdma_xprt *sx, u64 contexts, u32 *reserved,
 			 u32 *short_of);
-void svc_rdma_chain_init(struct svc_rdma_chain *chain);
+static inline void svc_rdma_chain_init(struct svc_rdma_chain *chain)
+{
+	INIT_LIST_HEAD(&chain->sh_rws);
+	chain->sh_nrws = 0;
+	chain->sh_wrs = 0;
+	chain->sh_mrs = 0;
+}
+
 void svc_rdma_chain_trim(struct svc_rdma_xprt *sx,
 			 struct svc_rdma_chain *chain);
 int svc_rdma_chain_add(struct svc_rdma_xprt *sx, struct svc_rdma_chain *chain,
@@ -781,8 +788,7 @@ int svc_rdma_credits_backward(struct svc_rdma_xprt *sx);
 /* server/negotiate.c */
 int svc_rdma_negotiate_begin(struct svc_rdma_xprt *sx, u32 v1_size);
 bool svc_rdma_negotiate_settle(struct svc_rdma_xprt *sx, u32 vers);
-u32 svc_rdma_negotiate_guess(const struct svc_rdma_xprt *sx,
-			     const struct rpcrdma_msg_in *msg);
+u32 svc_rdma_negotiate_guess(const struct rpcrdma_msg_in *msg);
 void svc_rdma_negotiate_accept(const struct svc_rdma_xprt *sx,
 			       struct rpcrdma2_accept *accept);
 void svc_rdma_negotiate_connprop(struct svc_rdma_call *call);
@@ -815,31 +821,11 @@ void svc_rdma_pages_free(struct svc_rdma_call *call);
 void svc_rdma_pages_write(const struct svc_rdma_call *call, u32 pos,
 			  const void *from, u32 len);
 
-/* server/group.c */
-int svc_rdma_group_take(struct svc_rdma_send *send, u32 count);
-void svc_rdma_group_layout(const struct svc_rdma_send *send,
-			   const struct rpcrdma_lists *lists, u32 body_len,
-			   struct rpcrdma_layout *layout);
-int svc_rdma_body_copy(struct svc_rdma_body *body,
-		       const struct rpcrdma_buf *buf, int hdr, u32 len);
-int svc_rdma_group_encode(struct svc_rdma_send *send,
-			  struct rpcrdma_layout *layout,
-			  const struct rpcrdma_reply_out *out,
-			  struct svc_rdma_body *body);
-
-/* server/call.c */
-int svc_rdma_call_cache_init(void);
-void svc_rdma_call_cache_exit(void);
-struct svc_rdma_call *svc_rdma_call_create(struct svc_rdma_xprt *sx,
-					   struct rpcrdma_msg_in *msg);
-void svc_rdma_call_put_msg(struct svc_rdma_call *call);
-void svc_rdma_call_free(struct svc_rdma_call *call);
-void svc_rdma_release_ctxt(struct svc_xprt *xprt, void *ctxt);
-
 /* server/read.c */
 int svc_rdma_read_start(struct svc_rdma_call *call);
 bool svc_rdma_read_assemble(struct svc_rdma_call *call, struct xdr_buf *arg);
 int svc_rdma_read_received(struct svc_rdma_call *call, struct xdr_buf *arg);
+void svc_rdma_read_free(struct svc_rdma_call *call);
 
 /* server/sendto.c */
 int svc_rdma_result_payload(struct svc_rqst *rqstp, unsigned int offset,
@@ -847,6 +833,14 @@ int svc_rdma_result_payload(struct svc_rqst *rqstp, unsigned int offset,
 void svc_rdma_send_error(struct svc_rdma_call *call,
 			 enum rpcrdma_verdict verdict);
 int svc_rdma_sendto(struct svc_rqst *rqstp);
+int svc_rdma_group_take(struct svc_rdma_send *send, u32 count);
+void svc_rdma_group_layout(const struct svc_rdma_send *send,
+			   const struct rpcrdma_lists *lists, u32 body_len,
+			   struct rpcrdma_layout *layout);
+int svc_rdma_group_encode(struct svc_rdma_send *send,
+			  struct rpcrdma_layout *layout,
+			  const struct rpcrdma_reply_out *out,
+			  struct svc_rdma_body *body);
 
 /* server/backchannel.c */
 extern struct xprt_class svc_rdma_bc_class;
@@ -858,6 +852,8 @@ void svc_rdma_bc_close_all(struct svc_rdma_xprt *sx);
 
 /* server/recvfrom.c */
 int svc_rdma_recvfrom(struct svc_rqst *rqstp);
+void svc_rdma_call_free(struct svc_rdma_call *call);
+void svc_rdma_release_ctxt(struct svc_xprt *xprt, void *ctxt);
 
 /* server/close.c */
 int svc_rdma_close_init(void);

@@ -232,12 +232,9 @@ int svc_rdma_init(void)
 	rc = svc_rdma_reclaim_init();
 	if (rc)
 		return rc;
-	rc = svc_rdma_call_cache_init();
-	if (rc)
-		goto out_reclaim;
 	rc = svc_rdma_close_init();
 	if (rc)
-		goto out_cache;
+		goto out_reclaim;
 	rc = xprt_register_transport(&svc_rdma_bc_class);
 	if (rc)
 		goto out_close;
@@ -253,8 +250,6 @@ out_bc:
 	xprt_unregister_transport(&svc_rdma_bc_class);
 out_close:
 	svc_rdma_close_exit();
-out_cache:
-	svc_rdma_call_cache_exit();
 out_reclaim:
 	svc_rdma_reclaim_exit();
 	return rc;
@@ -274,6 +269,5 @@ void svc_rdma_exit(void)
 	svc_unreg_xprt_class(&svc_rdma_class);
 	xprt_unregister_transport(&svc_rdma_bc_class);
 	svc_rdma_close_exit();
-	svc_rdma_call_cache_exit();
 	svc_rdma_reclaim_exit();
 }

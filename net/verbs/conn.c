@@ -14,7 +14,7 @@
  * connection by rpcrdma_conn_drain(), rpcrdma_conn_destroy_queues() and rpcrdma_conn_close(). These
  * three functions may be called at any stage, also after a step has failed.
  *
- * The state, and the gate in front of the send queue, are in verbs/conn_state.c.
+ * The state is in verbs/conn_state.c, the gate in front of the send queue in verbs/send.c.
  *
  * When a device is removed, verbs/device.c fails its connections, and the CM may also
  * report the removal by an event. As with any other loss, ops->lost() tells the owner. The

@@ -83,7 +83,7 @@ static void rpcrdma_keepalive_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 	struct rpcrdma_keepalive *al = &conn->cn_keepalive;
 
 	if (likely(wc->status == IB_WC_SUCCESS)) {
-		rpcrdma_send_cq_seen(conn);
+		rpcrdma_send_cq_seen(&conn->cn_send_cq);
 		if (rpcrdma_keepalive_is_answered(conn))
 			rpcrdma_keepalive_heard(al);
 		/* Pairs with rpcrdma_keepalive_check_peer(), which reads

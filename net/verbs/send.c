@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Sends, and the slots of the send queue. A Send is a work request with a buffer for the message,
- * and a waiter, by which it can wait in line for slots. This file posts nothing. It does not know
- * what is sent, how many Sends there are, or which of them are signaled: the connection's owner
- * decides that. The part about slots knows nothing about the work requests.
+ * The send queue: its slots, Sends, and posting. A Send is a work request with a buffer for the
+ * message, and a waiter, by which it can wait in line for slots. This file does not know what is
+ * sent, how many Sends there are, or which of them are signaled: the connection's owner decides
+ * that. The part about slots knows nothing about the work requests.
  *
  * Operation
  *
@@ -22,11 +22,18 @@
  * second and all later ones to sd_more of the first (rpcrdma_send_add()), and reserves slots for
  * the whole group. Just before it posts the group, it links the work requests
  * (rpcrdma_send_chain()).
+ *
+ * The gate (cn_gate) says whether work requests may be posted to the send queue. It is shut before
+ * the queues are drained. From then on, only the drain marker is posted. (The marker is the work
+ * request that ib_drain_qp() posts, and whose completion it waits for.) If another work request
+ * were posted behind the marker, it could complete after its memory was freed (invariant I1 in
+ * Documentation/locking.rst).
  */
 #include <kunit/visibility.h>
 #include <rpcrdma/conn.h>
 #include <rpcrdma/send.h>
 
+#include "conn_state.h"
 #include "trace.h"
 
 /**
@@ -101,6 +108,94 @@ void rpcrdma_send_chain(struct rpcrdma_send *first)
 		prev = send;
 	}
 	prev->sd_wr.next = NULL;
+}
+
+/* Posts a list of work requests, if the gate is open. */
+static int rpcrdma_conn_post_list(struct rpcrdma_conn *conn,
+				  const struct ib_send_wr *first, bool awaited)
+{
+	const struct ib_send_wr *bad;
+
+	if (!READ_ONCE(conn->cn_gate))
+		return -ENOTCONN;
+	if (awaited)
+		rpcrdma_send_cq_await(conn);
+	return ib_post_send(conn->cn_id->qp, first, &bad);
+}
+
+/* A task checks the gate and posts in one read-side critical section of RCU, so
+ * rpcrdma_conn_shut_gate() can wait for it. In most cases no lock is needed, because the driver
+ * serialises the tasks that post to a queue. But if the device may mix the lists of two tasks
+ * (dc_splits_lists), cn_post_lock makes the tasks post one after the other (invariant I37).
+ */
+static int rpcrdma_conn_post_first(struct rpcrdma_conn *conn,
+				   const struct ib_send_wr *first, bool awaited)
+{
+	int rc;
+
+	rcu_read_lock();
+	if (likely(!conn->cn_caps.dc_splits_lists)) {
+		rc = rpcrdma_conn_post_list(conn, first, awaited);
+	} else {
+		spin_lock(&conn->cn_post_lock);
+		rc = rpcrdma_conn_post_list(conn, first, awaited);
+		spin_unlock(&conn->cn_post_lock);
+	}
+	rcu_read_unlock();
+	if (unlikely(rc)) {
+		trace_rpcrdma_post_err(conn, rc);
+		rpcrdma_conn_fail(conn, rc);
+	}
+	return rc;
+}
+
+/**
+ * rpcrdma_conn_post - post send queue work requests
+ * @conn: connection
+ * @first: first request of a chain; the caller has reserved slots for all of it
+ *
+ * Context: process or completion workqueue; does not sleep.
+ * Return: 0; or a negative errno, and the connection is down. After an error, part of
+ *	the chain may have been posted, and is executed or flushed. The rest never completes.
+ */
+int rpcrdma_conn_post(struct rpcrdma_conn *conn, const struct ib_send_wr *first)
+{
+	return rpcrdma_conn_post_first(conn, first, false);
+}
+
+/**
+ * rpcrdma_conn_post_awaited - post work requests whose completion must be handled at once
+ * @conn: connection
+ * @first: first request of a chain, like that of rpcrdma_conn_post()
+ *
+ * If the chain succeeds, one of its completion handlers must call rpcrdma_send_cq_seen() once.
+ *
+ * Context: process or completion workqueue; does not sleep.
+ * Return: as rpcrdma_conn_post().
+ */
+int rpcrdma_conn_post_awaited(struct rpcrdma_conn *conn,
+			      const struct ib_send_wr *first)
+{
+	return rpcrdma_conn_post_first(conn, first, true);
+}
+
+/**
+ * rpcrdma_conn_shut_gate - refuse send queue work requests from now on
+ * @conn: connection in any state
+ *
+ * When this returns, no task that found the gate open is still posting. So a drain marker that is
+ * posted afterwards is behind all other requests (invariant I1).
+ *
+ * Context: process; sleeps. Calls for the same connection must not overlap.
+ * Return: true if the gate was open.
+ */
+bool rpcrdma_conn_shut_gate(struct rpcrdma_conn *conn)
+{
+	if (!conn->cn_gate)
+		return false;
+	WRITE_ONCE(conn->cn_gate, false);
+	synchronize_rcu();
+	return true;
 }
 
 /*
@@ -230,7 +325,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_sq_join);
  * rpcrdma_sq_close - stop handing out slots, and empty the line
  * @sq: send queue
  *
- * Tasks that already have slots may still post, until the gate in verbs/conn_state.c is shut.
+ * Tasks that already have slots may still post, until the gate is shut.
  *
  * Context: process, completion workqueue, softirq or CM event; does not sleep.
  */

@@ -295,17 +295,6 @@ void rpcrdma_send_cq_await_posted(struct rpcrdma_conn *conn)
 }
 
 /**
- * rpcrdma_send_cq_seen - a completion that is awaited is being handled
- * @conn: connection
- *
- * Context: completion workqueue or process.
- */
-void rpcrdma_send_cq_seen(struct rpcrdma_conn *conn)
-{
-	atomic_dec(&conn->cn_send_cq.cq_awaited);
-}
-
-/**
  * rpcrdma_send_cq_init - create the workqueue that handles completions
  *
  * Context: process; module load.

@@ -39,8 +39,6 @@
 /* Offsets in a Read list entry and in a plain segment */
 #define RPCRDMA_READ_POSITION	4u
 #define RPCRDMA_READ_SEG	8u
-#define RPCRDMA_SEG_LENGTH	4u
-#define RPCRDMA_SEG_OFFSET	8u
 
 /**
  * rpcrdma_wire_peek_vers - find out which version a message has
@@ -62,25 +60,6 @@ bool rpcrdma_wire_peek_vers(const void *buf, u32 len, u32 *vers)
 	return true;
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_wire_peek_vers);
-
-/**
- * rpcrdma_wire_set_credit - change the credit value of an encoded message
- * @buf: message
- * @credit: rdma_credit
- *
- * Context: any.
- * Return: false if the message has this value already.
- */
-bool rpcrdma_wire_set_credit(void *buf, u32 credit)
-{
-	void *word = buf + 2 * RPCRDMA_WORD_LEN;
-
-	if (get_unaligned_be32(word) == credit)
-		return false;
-	put_unaligned_be32(credit, word);
-	return true;
-}
-EXPORT_SYMBOL_IF_KUNIT(rpcrdma_wire_set_credit);
 
 /* Read the word that tells whether optional data follows. Only 0 and 1 are valid (RFC 4506
  * 4.19).
@@ -272,60 +251,17 @@ enum rpcrdma_verdict rpcrdma_wire_decode_lists(const void *buf, u32 len,
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_wire_decode_lists);
 
 /**
- * rpcrdma_chunk_first - begin a walk over a chunk's segments
- * @lists: decoded lists
- * @chunk: one of the chunks in @lists, not a copy of one
- * @iter: OUT: the walk
- *
- * The address of @chunk tells whether it is one of the Read chunks of @lists. The segments of
- * a Read chunk are entries of the Read list, and entries of other chunks may be between them.
- * The segments of a Write or Reply chunk are consecutive in an array.
- *
- * Context: any; the buffer from which @lists was decoded must still be valid.
- */
-void rpcrdma_chunk_first(const struct rpcrdma_lists *lists,
-			 const struct rpcrdma_chunk *chunk,
-			 struct rpcrdma_seg_iter *iter)
-{
-	bool read = chunk == &lists->ls_call ||
-		    (chunk >= lists->ls_read &&
-		     chunk < lists->ls_read + RPCRDMA_MAX_CHUNKS);
-
-	iter->it_pos = chunk->ck_segs;
-	iter->it_end = read ? lists->ls_read_end : NULL;
-	iter->it_position = chunk->ck_position;
-	iter->it_left = chunk->ck_nsegs;
-}
-EXPORT_SYMBOL_IF_KUNIT(rpcrdma_chunk_first);
-
-static void rpcrdma_wire_get_seg(const u8 *pos, struct rpcrdma_segment *seg)
-{
-	seg->rs_handle = get_unaligned_be32(pos);
-	seg->rs_length = get_unaligned_be32(pos + RPCRDMA_SEG_LENGTH);
-	seg->rs_offset = get_unaligned_be64(pos + RPCRDMA_SEG_OFFSET);
-}
-
-/**
- * rpcrdma_chunk_next - take the next segment of a chunk
- * @iter: the walk, from rpcrdma_chunk_first()
+ * rpcrdma_chunk_next_read - take the next segment of a Read chunk, for rpcrdma_chunk_next()
+ * @iter: the walk, which has a segment left
  * @seg: OUT: the segment, if true is returned
  *
  * Context: any; the buffer from which the chunk was decoded must still be valid.
  * Return: false if there is no further segment.
  */
-bool rpcrdma_chunk_next(struct rpcrdma_seg_iter *iter,
-			struct rpcrdma_segment *seg)
+bool rpcrdma_chunk_next_read(struct rpcrdma_seg_iter *iter,
+			     struct rpcrdma_segment *seg)
 {
 	const u8 *pos = iter->it_pos;
-
-	if (!iter->it_left)
-		return false;
-	if (!iter->it_end) {
-		rpcrdma_wire_get_seg(pos, seg);
-		iter->it_pos = pos + RPCRDMA_PLAIN_SEG_LEN;
-		iter->it_left--;
-		return true;
-	}
 
 	/*
 	 * The buffer is still mapped for the device. If the device changes the list after
@@ -337,12 +273,12 @@ bool rpcrdma_chunk_next(struct rpcrdma_seg_iter *iter,
 		pos += RPCRDMA_READ_SEG_LEN;
 	if (pos >= (const u8 *)iter->it_end)
 		return false;
-	rpcrdma_wire_get_seg(pos + RPCRDMA_READ_SEG, seg);
+	rpcrdma_chunk_get_seg(pos + RPCRDMA_READ_SEG, seg);
 	iter->it_pos = pos + RPCRDMA_READ_SEG_LEN;
 	iter->it_left--;
 	return true;
 }
-EXPORT_SYMBOL_IF_KUNIT(rpcrdma_chunk_next);
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_chunk_next_read);
 
 /**
  * rpcrdma_wire_lists_len - size of the three lists on the wire

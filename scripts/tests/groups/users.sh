@@ -399,7 +399,7 @@ case_read-walk() {
 	grep -qw function_graph /sys/kernel/tracing/available_tracers || skip "this kernel does not trace functions"
 	head -c 65536 /dev/urandom >$EXPORT/walk
 	nfs_mount 3
-	python3 -I -S -B "$TOP/scripts/tests/analysers/walk.py" $MNT/walk 32 52 >/lab/log/walk ||
+	python3 -I -S -B "$TOP/scripts/tests/analysers/walk.py" $MNT/walk 24 34 >/lab/log/walk ||
 		{ cat /lab/log/walk; die "$(tail -n 1 /lab/log/walk)"; }
 	cat /lab/log/walk
 	nfs_umount
