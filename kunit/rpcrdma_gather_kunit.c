@@ -181,7 +181,7 @@ static u32 rpcrdma_gather_waiting(const struct rpcrdma_gather_fixture *fx)
 /* Check that each Receive is held by the group, is held by the owner, or waits to be posted.
  * The group must hold Receives only if it is not complete.
  */
-static void rpcrdma_gather_check(struct rpcrdma_gather_fixture *fx)
+static void rpcrdma_gather_kunit_check(struct rpcrdma_gather_fixture *fx)
 {
 	const struct rpcrdma_gather *gather = &fx->gf_conn.cn_gather;
 	const struct rpcrdma_group *group = &gather->ga_group;
@@ -227,7 +227,7 @@ static void rpcrdma_gather_arrive(struct rpcrdma_gather_fixture *fx,
 	recv->rv_msg.mi_invalidated = handle;
 	recv->rv_msg.mi_inv_rkey = handle;
 	conn->cn_receive(conn, &recv->rv_msg);
-	rpcrdma_gather_check(fx);
+	rpcrdma_gather_kunit_check(fx);
 }
 
 /* The owner gives a message back. */
@@ -236,7 +236,7 @@ static void rpcrdma_gather_give(struct rpcrdma_gather_fixture *fx,
 {
 	fx->gf_owned -= rpcrdma_msg_recvs(msg);
 	rpcrdma_msg_put(msg);
-	rpcrdma_gather_check(fx);
+	rpcrdma_gather_kunit_check(fx);
 }
 
 /* --- transmissions ---------------------------------------------------------- */

@@ -16,7 +16,7 @@
 static struct rpcrdma_grant rpcrdma_grant_of(u32 credits)
 {
 	return (struct rpcrdma_grant) {
-		.gn_told	= credits,
+		.gn_granted	= credits,
 		.gn_bound	= credits,
 	};
 }
@@ -45,10 +45,10 @@ static void rpcrdma_grant_lowers(struct kunit *test)
 		KUNIT_EXPECT_FALSE(test, rpcrdma_grant_lower(&grant, bound));
 		KUNIT_EXPECT_FALSE(test, rpcrdma_grant_lower(&grant, bound + 1));
 		KUNIT_EXPECT_TRUE(test, rpcrdma_grant_lower(&grant, bound - 1));
-		KUNIT_EXPECT_EQ(test, grant.gn_told, bound - 1);
+		KUNIT_EXPECT_EQ(test, grant.gn_granted, bound - 1);
 		KUNIT_EXPECT_EQ(test, grant.gn_bound, bound);
 		KUNIT_EXPECT_EQ(test, rpcrdma_grant_wait(&grant), 2 * bound + 1);
-		KUNIT_EXPECT_EQ(test, grant.gn_told, bound - 1);
+		KUNIT_EXPECT_EQ(test, grant.gn_granted, bound - 1);
 		KUNIT_EXPECT_EQ(test, grant.gn_bound, bound - 1);
 	}
 	/* A Call of several Sends takes several credits. */
@@ -74,20 +74,20 @@ static void rpcrdma_grant_raises(struct kunit *test)
 	struct rpcrdma_grant grant = rpcrdma_grant_of(1);
 
 	rpcrdma_grant_raise(&grant, 8);
-	KUNIT_EXPECT_EQ(test, grant.gn_told, 8);
+	KUNIT_EXPECT_EQ(test, grant.gn_granted, 8);
 	KUNIT_EXPECT_EQ(test, grant.gn_bound, 8);
 	KUNIT_EXPECT_TRUE(test, rpcrdma_grant_lower(&grant, 2));
 	KUNIT_EXPECT_FALSE(test, rpcrdma_grant_arrived(&grant, 16));
 	rpcrdma_grant_raise(&grant, 4);
-	KUNIT_EXPECT_EQ(test, grant.gn_told, 4);
+	KUNIT_EXPECT_EQ(test, grant.gn_granted, 4);
 	KUNIT_EXPECT_EQ(test, grant.gn_bound, 8);
 	KUNIT_EXPECT_TRUE(test, rpcrdma_grant_arrived(&grant, 1));
-	KUNIT_EXPECT_EQ(test, grant.gn_told, 4);
+	KUNIT_EXPECT_EQ(test, grant.gn_granted, 4);
 	KUNIT_EXPECT_EQ(test, grant.gn_bound, 4);
 	KUNIT_EXPECT_TRUE(test, rpcrdma_grant_lower(&grant, 2));
 	KUNIT_EXPECT_FALSE(test, rpcrdma_grant_arrived(&grant, 8));
 	rpcrdma_grant_raise(&grant, 4);
-	KUNIT_EXPECT_EQ(test, grant.gn_bound, grant.gn_told);
+	KUNIT_EXPECT_EQ(test, grant.gn_bound, grant.gn_granted);
 	rpcrdma_grant_raise(&grant, 100);
 	KUNIT_EXPECT_EQ(test, grant.gn_bound, 100);
 }
@@ -142,7 +142,7 @@ static void rpcrdma_grant_model_change(struct rpcrdma_grant_model *gm,
 {
 	u32 recvs = rpcrdma_grant_recvs(gm);
 
-	if (credits <= gm->gm_grant.gn_told) {
+	if (credits <= gm->gm_grant.gn_granted) {
 		if (rpcrdma_grant_lower(&gm->gm_grant, credits))
 			gm->gm_old = gm->gm_posting;
 		return;
@@ -158,7 +158,7 @@ static void rpcrdma_grant_model_take(struct rpcrdma_grant_model *gm)
 {
 	gm->gm_making++;
 	gm->gm_queued--;
-	if (gm->gm_grant.gn_bound > gm->gm_grant.gn_told && !gm->gm_old &&
+	if (gm->gm_grant.gn_bound > gm->gm_grant.gn_granted && !gm->gm_old &&
 	    rpcrdma_grant_arrived(&gm->gm_grant, 1))
 		gm->gm_excess = rpcrdma_grant_recvs(gm) -
 				gm->gm_grant.gn_bound;
@@ -172,7 +172,7 @@ static void rpcrdma_grant_model_begin(struct rpcrdma_grant_model *gm)
 		gm->gm_excess--;
 	else
 		gm->gm_posted++;
-	gm->gm_says[gm->gm_posting++] = gm->gm_grant.gn_told;
+	gm->gm_says[gm->gm_posting++] = gm->gm_grant.gn_granted;
 }
 
 /* The Reply number @n of those that are being posted is posted. */

@@ -124,7 +124,7 @@ rpcrdma_group_execute(struct rpcrdma_kunit *fx, struct rpcrdma_group_run *run,
 	KUNIT_ASSERT_TRUE(run->test, rpcrdma2_peek_rtx(message->buf[0],
 						       message->len[0], &tx));
 	KUNIT_ASSERT_TRUE(run->test, rpcrdma2_rtx_item(&tx, &item));
-	return rpcrdma_group_judge(&run->group, &run->limits, item.im_length);
+	return rpcrdma_group_check(&run->group, &run->limits, item.im_length);
 }
 
 /*
@@ -994,35 +994,35 @@ static void rpcrdma_group_judges(struct kunit *test)
 	struct rpcrdma_group_limits limits = rpcrdma_group_small;
 	struct rpcrdma_group group = { .gr_stream = 100 };
 
-	KUNIT_EXPECT_EQ(test, rpcrdma_group_judge(&group, &limits, 0),
+	KUNIT_EXPECT_EQ(test, rpcrdma_group_check(&group, &limits, 0),
 			RPCRDMA_OK);
-	KUNIT_EXPECT_EQ(test, rpcrdma_group_judge(&group, &limits, 513),
+	KUNIT_EXPECT_EQ(test, rpcrdma_group_check(&group, &limits, 513),
 			RPCRDMA_BAD_GROUP);
 	group.gr_data = 513;
-	KUNIT_EXPECT_EQ(test, rpcrdma_group_judge(&group, &limits, 513),
+	KUNIT_EXPECT_EQ(test, rpcrdma_group_check(&group, &limits, 513),
 			RPCRDMA_OK);
-	KUNIT_EXPECT_EQ(test, rpcrdma_group_judge(&group, &limits, 0),
+	KUNIT_EXPECT_EQ(test, rpcrdma_group_check(&group, &limits, 0),
 			RPCRDMA_BAD_GROUP);
 	/* Stream and item are added up */
 	limits.gl_ours.xp_msg_max = 100 + 513;
-	KUNIT_EXPECT_EQ(test, rpcrdma_group_judge(&group, &limits, 513),
+	KUNIT_EXPECT_EQ(test, rpcrdma_group_check(&group, &limits, 513),
 			RPCRDMA_OK);
 	limits.gl_ours.xp_msg_max--;
-	KUNIT_EXPECT_EQ(test, rpcrdma_group_judge(&group, &limits, 513),
+	KUNIT_EXPECT_EQ(test, rpcrdma_group_check(&group, &limits, 513),
 			RPCRDMA_BIG_GROUP);
-	KUNIT_EXPECT_EQ(test, rpcrdma_group_judge(&group, &limits, U32_MAX),
+	KUNIT_EXPECT_EQ(test, rpcrdma_group_check(&group, &limits, U32_MAX),
 			RPCRDMA_BIG_GROUP);
 	/* The stream alone may be too long */
 	limits.gl_ours.xp_msg_max = 99;
-	KUNIT_EXPECT_EQ(test, rpcrdma_group_judge(&group, &limits, 0),
+	KUNIT_EXPECT_EQ(test, rpcrdma_group_check(&group, &limits, 0),
 			RPCRDMA_BIG_GROUP);
 	/* xp_msg_max is a limit only for Calls */
 	group.gr_response = true;
-	KUNIT_EXPECT_EQ(test, rpcrdma_group_judge(&group, &limits, 513),
+	KUNIT_EXPECT_EQ(test, rpcrdma_group_check(&group, &limits, 513),
 			RPCRDMA_OK);
 	/* A receiver without targets gets no data, and so accepts no item */
 	group.gr_data = 0;
-	KUNIT_EXPECT_EQ(test, rpcrdma_group_judge(&group, &limits, 1),
+	KUNIT_EXPECT_EQ(test, rpcrdma_group_check(&group, &limits, 1),
 			RPCRDMA_BAD_GROUP);
 }
 
@@ -1120,7 +1120,7 @@ static void rpcrdma_group_trip_all(struct rpcrdma_group_trip *trip, u32 stream,
 	KUNIT_EXPECT_FALSE(test, rpcrdma_layout_next(layout, &out));
 	KUNIT_EXPECT_EQ(test, trip->data, layout->ly_data);
 	KUNIT_EXPECT_EQ(test, trip->run.group.gr_stream, layout->ly_sent);
-	KUNIT_EXPECT_EQ(test, rpcrdma_group_judge(&trip->run.group,
+	KUNIT_EXPECT_EQ(test, rpcrdma_group_check(&trip->run.group,
 						  &trip->run.limits,
 						  trip->item),
 			RPCRDMA_OK);

@@ -92,7 +92,7 @@ static u64 svc_rdma_budget_take(struct svc_rdma_xprt *sx, u64 bytes)
 	u64 got;
 
 	mutex_lock(&sx->sx_grow);
-	got = svc_rdma_budget_borrow(sx, bytes);
+	got = svc_rdma_budget_charge(sx, bytes);
 	mutex_unlock(&sx->sx_grow);
 	return got;
 }
@@ -123,7 +123,7 @@ static void svc_rdma_budget_divides(struct kunit *test)
 			if (!i)
 				excess += svc_rdma_budget_excess(sx[4]);
 			sx[i]->sx_conn.cn_recvs.rp_bytes = got[i] -= excess;
-			svc_rdma_budget_settle(sx[i], 0);
+			svc_rdma_budget_update(sx[i], 0);
 			got[i] += svc_rdma_budget_take(sx[i], U32_MAX);
 		}
 	for (i = 0; i < 4; i++) {

@@ -49,14 +49,14 @@ struct rpcrdma_need {
 
 /**
  * struct rpcrdma_grant - the credits of one direction of a connection, at the responder
- * @gn_told: number of credits that messages grant from now on
+ * @gn_granted: number of credits that messages grant from now on
  * @gn_bound: maximum number of credits that the requester may assume it has. There must be a
- *	Receive for each of them. Credits are being taken back while this exceeds @gn_told
+ *	Receive for each of them. Credits are being taken back while this exceeds @gn_granted
  * @gn_arrived: number of credits that Calls have taken since the last message that granted
  *	@gn_bound was posted
  */
 struct rpcrdma_grant {
-	u32		gn_told;
+	u32		gn_granted;
 	u32		gn_bound;
 	u64		gn_arrived;
 };

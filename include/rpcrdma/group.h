@@ -118,7 +118,7 @@ rpcrdma_group_take(struct rpcrdma_group *group,
 		   const struct rpcrdma_group_limits *limits,
 		   const struct rpcrdma2_transmission *tx);
 enum rpcrdma_verdict
-rpcrdma_group_judge(const struct rpcrdma_group *group,
+rpcrdma_group_check(const struct rpcrdma_group *group,
 		    const struct rpcrdma_group_limits *limits, u32 item);
 
 u32 rpcrdma_layout_reach(const struct rpcrdma2_rtx *peer, u32 most);

@@ -54,9 +54,8 @@ struct rpcrdma2_item {
  * struct rpcrdma2_transmission - header fields of one transmission of a group
  * @tx_xid: rdma_xid
  * @tx_credit: rdma_credit
- * @tx_htype: %RPCRDMA2_RTX_MSG or %RPCRDMA2_RTX_NEXT
  * @tx_response: F_RESPONSE
- * @tx_first: the type is %RPCRDMA2_RTX_MSG
+ * @tx_first: the type is %RPCRDMA2_RTX_MSG; otherwise it is %RPCRDMA2_RTX_NEXT
  * @tx_short: in a received transmission: it is shorter than the part of the header that has a
  *	fixed length. Of the members below, only @tx_len is then valid.
  * @tx_count: in the first transmission: number of transmissions in the group
@@ -78,7 +77,6 @@ struct rpcrdma2_item {
 struct rpcrdma2_transmission {
 	u32		tx_xid;
 	u32		tx_credit;
-	u32		tx_htype;
 	bool		tx_response;
 	bool		tx_first;
 	bool		tx_short;

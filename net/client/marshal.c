@@ -142,7 +142,7 @@ int xprt_rdma_marshal_plan(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 	int rc;
 
 	/* The buffer of the Send may be shorter than lm_inline_send: there was no memory
-	 * for a longer one, or xprt_rdma_negotiate_hear() has raised the limit since the
+	 * for a longer one, or xprt_rdma_negotiate_apply() has raised the limit since the
 	 * Send was taken.
 	 */
 	limits.lm_inline_send = min(limits.lm_inline_send,

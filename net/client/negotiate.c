@@ -197,7 +197,7 @@ static void xprt_rdma_negotiate_limits(struct xprt_rdma *xr, u32 recv_size,
 	rpcrdma2_props_limits(&ours, peer, &xr->xr_conn.cn_limits);
 	if (peer)
 		xr->xr_conn.cn_rtx = peer->vp_rtx;
-	xr->xr_props_heard = peer;
+	xr->xr_props_received = peer;
 	xprt_rdma_negotiate_write_max(xr);
 }
 
@@ -206,7 +206,7 @@ static void xprt_rdma_negotiate_v2(struct xprt_rdma *xr,
 				   enum rpcrdma_verdict verdict, bool plain)
 {
 	rpcrdma_count(client_v2_connects);
-	if (!xr->xr_props_heard)
+	if (!xr->xr_props_received)
 		xprt_rdma_negotiate_limits(xr, xr->xr_v2_inline,
 					   plain ? NULL : &hdr->hd_props);
 	/* If the server has answered our CONNPROP with an error, it may not have read the
@@ -266,7 +266,7 @@ void xprt_rdma_negotiate_receive(struct xprt_rdma *xr,
 		rpcrdma_count(client_bad_messages);
 		if (verdict == RPCRDMA_BACKWARD_CALL &&
 		    hdr.hd_proc == RPCRDMA2_CONNPROP)
-			xprt_rdma_negotiate_hear(xr, &hdr);
+			xprt_rdma_negotiate_apply(xr, &hdr);
 		return;
 	case RPCRDMA_NEGOTIATE_V1:
 		rpcrdma_count(client_fallbacks);
@@ -295,7 +295,7 @@ void xprt_rdma_negotiate_receive(struct xprt_rdma *xr,
 }
 
 /**
- * xprt_rdma_negotiate_hear - apply the properties of an unsolicited CONNPROP
+ * xprt_rdma_negotiate_apply - apply the properties of an unsolicited CONNPROP
  * @xr: transport
  * @hdr: valid header of a CONNPROP with F_RESPONSE clear
  *
@@ -306,12 +306,12 @@ void xprt_rdma_negotiate_receive(struct xprt_rdma *xr,
  *
  * Context: completion queue's workqueue.
  */
-void xprt_rdma_negotiate_hear(struct xprt_rdma *xr,
-			      const struct rpcrdma_hdr *hdr)
+void xprt_rdma_negotiate_apply(struct xprt_rdma *xr,
+			       const struct rpcrdma_hdr *hdr)
 {
 	u32 recv_size = xr->xr_v2_inline;
 
-	if (xr->xr_props_heard)
+	if (xr->xr_props_received)
 		return;
 	if (xr->xr_vers == RPCRDMA_VERS_2)
 		recv_size = xr->xr_conn.cn_limits.lm_inline_recv;

@@ -50,7 +50,7 @@ static void xprt_rdma_reply_check_stray(struct xprt_rdma *xr,
  * rr_reply_written to the number of bytes that the server has written.
  */
 static enum rpcrdma_verdict
-xprt_rdma_reply_judge(struct xprt_rdma_req *req, const struct rpcrdma_hdr *hdr)
+xprt_rdma_reply_check(struct xprt_rdma_req *req, const struct rpcrdma_hdr *hdr)
 {
 	const struct rpcrdma_chunk_out *offer = &req->rr_write.of_out;
 	bool write = req->rr_plan.pl_reply == RPCRDMA_REPLY_WRITE;
@@ -75,7 +75,7 @@ xprt_rdma_reply_judge(struct xprt_rdma_req *req, const struct rpcrdma_hdr *hdr)
  * connection, whether the Reply is valid or not (RTX-50).
  */
 static enum rpcrdma_verdict
-xprt_rdma_reply_judge_group(struct xprt_rdma *xr,
+xprt_rdma_reply_check_group(struct xprt_rdma *xr,
 			    const struct xprt_rdma_req *req,
 			    enum rpcrdma_verdict verdict)
 {
@@ -107,9 +107,9 @@ static void xprt_rdma_reply_assess(struct xprt_rdma *xr,
 		return;
 	}
 	if (rpcrdma_msg_is_group(req->rr_msg))
-		verdict = xprt_rdma_reply_judge_group(xr, req, verdict);
+		verdict = xprt_rdma_reply_check_group(xr, req, verdict);
 	if (verdict == RPCRDMA_OK)
-		verdict = xprt_rdma_reply_judge(req, hdr);
+		verdict = xprt_rdma_reply_check(req, hdr);
 	if (verdict != RPCRDMA_OK) {
 		trace_xprt_rdma_bad_reply(hdr, verdict);
 		req->rr_reply_status = -EPROTO;
@@ -231,7 +231,7 @@ static bool xprt_rdma_reply_sort_v2(struct xprt_rdma *xr,
 	 * F_RESPONSE that comes now has only a grant (G-17).
 	 */
 	if (verdict == RPCRDMA_BACKWARD_CALL)
-		xprt_rdma_negotiate_hear(xr, hdr);
+		xprt_rdma_negotiate_apply(xr, hdr);
 	else if (verdict == RPCRDMA_OK)
 		xprt_rdma_negotiate_confirm(xr, hdr);
 	else

@@ -407,7 +407,7 @@ struct xprt_rdma_paths {
  * @xr_negotiate_xid: XID of our last CONNPROP (the message of version 2 that announces properties)
  * @xr_negotiate_at: time when our CONNPROP was sent
  * @xr_negotiate_asked: our CONNPROP has been sent or is about to be sent
- * @xr_props_heard: the server has announced its properties
+ * @xr_props_received: the server has announced its properties
  * @xr_fell_back: the server has refused version 2 on this connection
  * @xr_no_long: the server has refused RDMA2_NOMSG on this connection
  * @xr_no_reply_groups: the server has executed a Call, but could not send the Reply in the
@@ -487,7 +487,7 @@ struct xprt_rdma {
 	u32				xr_negotiate_xid;
 	ktime_t				xr_negotiate_at;
 	bool				xr_negotiate_asked;
-	bool				xr_props_heard;
+	bool				xr_props_received;
 	bool				xr_fell_back;
 	bool				xr_no_long;
 	bool				xr_no_reply_groups;
@@ -618,8 +618,8 @@ void xprt_rdma_negotiate_receive(struct xprt_rdma *xr,
 				 struct rpcrdma_msg_in *msg);
 void xprt_rdma_negotiate_confirm(struct xprt_rdma *xr,
 				 const struct rpcrdma_hdr *hdr);
-void xprt_rdma_negotiate_hear(struct xprt_rdma *xr,
-			      const struct rpcrdma_hdr *hdr);
+void xprt_rdma_negotiate_apply(struct xprt_rdma *xr,
+			       const struct rpcrdma_hdr *hdr);
 
 /* client/req.c */
 void xprt_rdma_req_alloc_slot(struct rpc_xprt *xprt, struct rpc_task *task);

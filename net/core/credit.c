@@ -322,7 +322,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_need_grows);
 /**
  * rpcrdma_grant_raise - grant more credits
  * @grant: the grant
- * @credits: number of credits, not less than gn_told; there is a Receive for each of them
+ * @credits: number of credits, not less than gn_granted; there is a Receive for each of them
  *
  * If credits are being taken back, this may grant only some of them again. The others are still
  * being taken back, because no message that was posted since rpcrdma_grant_lower() has granted
@@ -332,7 +332,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_need_grows);
  */
 void rpcrdma_grant_raise(struct rpcrdma_grant *grant, u32 credits)
 {
-	WRITE_ONCE(grant->gn_told, credits);
+	WRITE_ONCE(grant->gn_granted, credits);
 	WRITE_ONCE(grant->gn_bound, max(grant->gn_bound, credits));
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_grant_raise);
@@ -349,9 +349,9 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_grant_raise);
  */
 bool rpcrdma_grant_lower(struct rpcrdma_grant *grant, u32 credits)
 {
-	if (credits >= grant->gn_told)
+	if (credits >= grant->gn_granted)
 		return false;
-	WRITE_ONCE(grant->gn_told, credits);
+	WRITE_ONCE(grant->gn_granted, credits);
 	grant->gn_arrived = 0;
 	return true;
 }
@@ -359,8 +359,8 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_grant_lower);
 
 /**
  * rpcrdma_grant_arrived - a Call has arrived while credits are being taken back
- * @grant: the grant; all messages that are posted since rpcrdma_grant_lower() have at most gn_told,
- *	and no other message is being posted any more
+ * @grant: the grant; all messages that are posted since rpcrdma_grant_lower() have at most
+ *	gn_granted, and no other message is being posted any more
  * @credits: number of credits that the Call takes
  *
  * Context: any; the caller serialises.
@@ -372,7 +372,7 @@ bool rpcrdma_grant_arrived(struct rpcrdma_grant *grant, u32 credits)
 	grant->gn_arrived += credits;
 	if (grant->gn_arrived <= 2 * (u64)grant->gn_bound)
 		return false;
-	WRITE_ONCE(grant->gn_bound, grant->gn_told);
+	WRITE_ONCE(grant->gn_bound, grant->gn_granted);
 	return true;
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_grant_arrived);

@@ -178,7 +178,7 @@ rpcrdma_group_take(struct rpcrdma_group *group,
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_group_take);
 
 /**
- * rpcrdma_group_judge - check that a complete group agrees with its item
+ * rpcrdma_group_check - check that a complete group agrees with its item
  * @group: the group
  * @limits: as for rpcrdma_group_take()
  * @item: length of the item in bytes; 0 if there is none. If rpcrdma2_decode_group() rejects the
@@ -190,7 +190,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_group_take);
  * See RTX-41, RTX-59 of rtx.rst.
  */
 enum rpcrdma_verdict
-rpcrdma_group_judge(const struct rpcrdma_group *group,
+rpcrdma_group_check(const struct rpcrdma_group *group,
 		    const struct rpcrdma_group_limits *limits, u32 item)
 {
 	if (!group->gr_response &&
@@ -198,7 +198,7 @@ rpcrdma_group_judge(const struct rpcrdma_group *group,
 		return RPCRDMA_BIG_GROUP;
 	return group->gr_data == item ? RPCRDMA_OK : RPCRDMA_BAD_GROUP;
 }
-EXPORT_SYMBOL_IF_KUNIT(rpcrdma_group_judge);
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_group_check);
 
 /**
  * rpcrdma_layout_reach - how long is a Send that fills the peer's target segments?

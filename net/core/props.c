@@ -53,7 +53,7 @@ static u32 rpcrdma_props_size_decode(u8 byte)
 }
 
 /* Returns the size that the peer decodes if we announce @size. */
-static u32 rpcrdma_props_size_told(u32 size)
+static u32 rpcrdma_props_size_sent(u32 size)
 {
 	return rpcrdma_props_size_decode(rpcrdma_props_size_encode(size));
 }
@@ -135,9 +135,9 @@ void rpcrdma_props_limits(const struct rpcrdma_cm_private *ours,
 
 	limits->lm_peer_spoke = rpcrdma_props_decode(peer_data, peer_len,
 						     &peer);
-	limits->lm_inline_send = min(rpcrdma_props_size_told(ours->cp_send_size),
+	limits->lm_inline_send = min(rpcrdma_props_size_sent(ours->cp_send_size),
 				     peer.cp_recv_size);
-	limits->lm_inline_recv = min(rpcrdma_props_size_told(ours->cp_recv_size),
+	limits->lm_inline_recv = min(rpcrdma_props_size_sent(ours->cp_recv_size),
 				     peer.cp_send_size);
 	limits->lm_peer_recv = peer.cp_recv_size;
 	limits->lm_hdr_extra = 0;

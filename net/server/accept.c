@@ -354,7 +354,7 @@ static int svc_rdma_debugfs_show(struct seq_file *seq, void *unused)
 	rpcrdma_debugfs_conn(seq, READ_ONCE(sx->sx_vers), &sx->sx_conn);
 	seq_printf(seq, "credits_max %u\n", sx->sx_sizes.sz_requests);
 	seq_printf(seq, "credits_granted %u\n",
-		   svc_rdma_credits_told(sx));
+		   svc_rdma_credits_granted(sx));
 	seq_printf(seq, "credits_owed %u\n",
 		   READ_ONCE(credits->cd_grant.gn_bound));
 	seq_printf(seq, "callback_receives %u\n",

@@ -225,17 +225,17 @@ void svc_rdma_budget_know(struct svc_rdma_xprt *sx)
 EXPORT_SYMBOL_IF_KUNIT(svc_rdma_budget_know);
 
 /**
- * svc_rdma_budget_borrow - take memory for further Receives
+ * svc_rdma_budget_charge - take memory for further Receives
  * @sx: accepted connection
  * @bytes: number of bytes wanted for these Receives and, if they are for further credits, for as
  *	many Sends
  *
- * Afterwards the caller creates the Receives, and calls svc_rdma_budget_settle().
+ * Afterwards the caller creates the Receives, and calls svc_rdma_budget_update().
  *
  * Context: process; the caller holds sx_grow.
  * Return: number of bytes that the connection gets, 0 to @bytes.
  */
-u64 svc_rdma_budget_borrow(struct svc_rdma_xprt *sx, u64 bytes)
+u64 svc_rdma_budget_charge(struct svc_rdma_xprt *sx, u64 bytes)
 {
 	struct svc_rdma_account *account = &sx->sx_account;
 
@@ -245,7 +245,7 @@ u64 svc_rdma_budget_borrow(struct svc_rdma_xprt *sx, u64 bytes)
 	svc_rdma_account_close(account);
 	return bytes;
 }
-EXPORT_SYMBOL_IF_KUNIT(svc_rdma_budget_borrow);
+EXPORT_SYMBOL_IF_KUNIT(svc_rdma_budget_charge);
 
 /**
  * svc_rdma_budget_excess - how much should a connection give back?
@@ -269,13 +269,13 @@ u64 svc_rdma_budget_excess(struct svc_rdma_xprt *sx)
 EXPORT_SYMBOL_IF_KUNIT(svc_rdma_budget_excess);
 
 /**
- * svc_rdma_budget_settle - count the Receives that a connection really has
+ * svc_rdma_budget_update - count the Receives that a connection really has
  * @sx: connection; it has no account if it was never accepted
  * @sends: number of bytes of the Sends that belong to its credits
  *
  * Context: process; the caller holds sx_grow, or is accepting or closing the connection.
  */
-void svc_rdma_budget_settle(struct svc_rdma_xprt *sx, u32 sends)
+void svc_rdma_budget_update(struct svc_rdma_xprt *sx, u32 sends)
 {
 	struct svc_rdma_account *account = &sx->sx_account;
 
@@ -284,7 +284,7 @@ void svc_rdma_budget_settle(struct svc_rdma_xprt *sx, u32 sends)
 	account->ac_least = sends;
 	svc_rdma_account_close(account);
 }
-EXPORT_SYMBOL_IF_KUNIT(svc_rdma_budget_settle);
+EXPORT_SYMBOL_IF_KUNIT(svc_rdma_budget_update);
 
 /**
  * svc_rdma_budget_sends - count the buffers of Sends

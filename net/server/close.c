@@ -124,7 +124,7 @@ static void svc_rdma_conn_end(struct svc_rdma_xprt *sx)
 	svc_rdma_conn_flush(sx);
 	rpcrdma_recv_pool_orphan(&sx->sx_conn.cn_recvs);
 	rpcrdma_conn_close(&sx->sx_conn);
-	svc_rdma_budget_settle(sx, 0);
+	svc_rdma_budget_update(sx, 0);
 }
 
 static void svc_rdma_down_work(struct work_struct *work)

@@ -62,9 +62,9 @@ static u32 svc_rdma_credits_room(const struct svc_rdma_xprt *sx)
 				      sx->sx_credit.cd_recv_size);
 }
 
-static void svc_rdma_credits_settle(struct svc_rdma_xprt *sx)
+static void svc_rdma_credits_update(struct svc_rdma_xprt *sx)
 {
-	svc_rdma_budget_settle(sx, sx->sx_credit.cd_grant.gn_bound *
+	svc_rdma_budget_update(sx, sx->sx_credit.cd_grant.gn_bound *
 				   READ_ONCE(sx->sx_conn.cn_limits.lm_inline_send));
 }
 
@@ -82,7 +82,7 @@ static int svc_rdma_credits_provide(struct svc_rdma_xprt *sx, u32 credits,
 	int rc;
 
 	credits = min(credits, rpcrdma_size_credits(room, others));
-	credits = max(credits, cd->cd_grant.gn_told);
+	credits = max(credits, cd->cd_grant.gn_granted);
 	count = rpcrdma_size_recvs(max(credits, cd->cd_grant.gn_bound) + others);
 	count = max(count, min(READ_ONCE(svc_rdma_first_receives), room));
 	rc = rpcrdma_recv_pool_grow(&sx->sx_conn.cn_recvs, count,
@@ -91,7 +91,7 @@ static int svc_rdma_credits_provide(struct svc_rdma_xprt *sx, u32 credits,
 		cd->cd_bc_recvs = backward;
 		rpcrdma_grant_raise(&cd->cd_grant, credits);
 	}
-	svc_rdma_credits_settle(sx);
+	svc_rdma_credits_update(sx);
 	return rc;
 }
 
@@ -144,7 +144,7 @@ void svc_rdma_credits_see(struct svc_rdma_xprt *sx,
 		return;
 	}
 	used = rpcrdma_need_used(&cd->cd_need, ktime_get_ns(), before, answered,
-				 svc_rdma_credits_told(sx));
+				 svc_rdma_credits_granted(sx));
 	if (used)
 		WRITE_ONCE(cd->cd_used, max(used, held));
 }
@@ -189,10 +189,11 @@ static void svc_rdma_credits_refuse(struct svc_rdma_credits *cd)
 /* Are credits being taken back? */
 static bool svc_rdma_credits_are_owed(const struct svc_rdma_credits *cd)
 {
-	return READ_ONCE(cd->cd_grant.gn_bound) > READ_ONCE(cd->cd_grant.gn_told);
+	return READ_ONCE(cd->cd_grant.gn_bound) >
+	       READ_ONCE(cd->cd_grant.gn_granted);
 }
 
-/* Grants up to @credits credits, as many as svc_rdma_budget_borrow() lends memory for. If memory is
+/* Grants up to @credits credits, as many as svc_rdma_budget_charge() finds memory for. If memory is
  * refused, the connection waits SVC_RDMA_CREDITS_AGAIN jiffies before it asks again, so that not
  * every Call takes the lock of the budget. The caller holds sx_grow.
  */
@@ -202,7 +203,7 @@ static void svc_rdma_credits_extend(struct svc_rdma_xprt *sx, u32 credits)
 	struct svc_rdma_credits *cd = &sx->sx_credit;
 	u32 room = svc_rdma_credits_room(sx), count, got;
 	u32 price = svc_rdma_credits_price(sx);
-	u32 had = cd->cd_grant.gn_told;
+	u32 had = cd->cd_grant.gn_granted;
 
 	/* Even if enough Receives exist, grant no credits for them while this connection has
 	 * more than its part of the memory.
@@ -214,11 +215,11 @@ static void svc_rdma_credits_extend(struct svc_rdma_xprt *sx, u32 credits)
 	count = rpcrdma_size_recvs(credits + cd->cd_bc_recvs +
 				   cd->cd_spare_recvs);
 	count = min(max(count, pool->rp_count), room) - pool->rp_count;
-	got = div_u64(svc_rdma_budget_borrow(sx, (u64)count * price), price);
+	got = div_u64(svc_rdma_budget_charge(sx, (u64)count * price), price);
 	room = pool->rp_count + got;
 	if (!svc_rdma_credits_provide(sx, credits, cd->cd_bc_recvs, room))
 		trace_svc_rdma_credits(sx, sx->sx_conn.cn_recvs.rp_count);
-	if (cd->cd_grant.gn_told <= had && got < count)
+	if (cd->cd_grant.gn_granted <= had && got < count)
 		svc_rdma_credits_refuse(cd);
 }
 
@@ -236,7 +237,7 @@ static void svc_rdma_credits_shrink(struct svc_rdma_xprt *sx)
 
 	count = max(count, least);
 	rpcrdma_recv_pool_shrink(&sx->sx_conn.cn_recvs, count);
-	svc_rdma_credits_settle(sx);
+	svc_rdma_credits_update(sx);
 }
 
 /* Returns how many credits a client may keep: twice as many as it has used at most since the last
@@ -245,7 +246,7 @@ static void svc_rdma_credits_shrink(struct svc_rdma_xprt *sx)
 static u32 svc_rdma_credits_needed(struct svc_rdma_xprt *sx)
 {
 	struct svc_rdma_credits *cd = &sx->sx_credit;
-	u32 told = cd->cd_grant.gn_told, need = 2 * READ_ONCE(cd->cd_peak);
+	u32 told = cd->cd_grant.gn_granted, need = 2 * READ_ONCE(cd->cd_peak);
 	u32 price = svc_rdma_credits_price(sx);
 	u64 excess = div_u64(svc_rdma_budget_excess(sx) + price - 1, price);
 
@@ -320,7 +321,7 @@ static void svc_rdma_credits_take_back(const struct svc_rdma_call *call)
 		svc_rdma_credits_shrink(sx);
 	} else if (!llist_empty(&sx->sx_conn.cn_recvs.rp_spare)) {
 		rpcrdma_recv_pool_reap(&sx->sx_conn.cn_recvs);
-		svc_rdma_credits_settle(sx);
+		svc_rdma_credits_update(sx);
 	}
 	mutex_unlock(&sx->sx_grow);
 }
@@ -339,7 +340,7 @@ bool svc_rdma_credits_confirm(struct svc_rdma_xprt *sx)
 
 	mutex_lock(&sx->sx_grow);
 	if (svc_rdma_credits_are_posted(cd)) {
-		WRITE_ONCE(cd->cd_grant.gn_bound, cd->cd_grant.gn_told);
+		WRITE_ONCE(cd->cd_grant.gn_bound, cd->cd_grant.gn_granted);
 	} else {
 		/* Wait so that the next answer is a confirmation. */
 		cond_synchronize_rcu(cd->cd_posted);
@@ -382,7 +383,7 @@ void svc_rdma_credits_use(const struct svc_rdma_call *call)
 	struct svc_rdma_xprt *sx = call->sc_sx;
 	struct svc_rdma_credits *cd = &sx->sx_credit;
 	u32 max = sx->sx_sizes.sz_requests;
-	u32 told = svc_rdma_credits_told(sx), used, want;
+	u32 told = svc_rdma_credits_granted(sx), used, want;
 	unsigned long refused;
 
 	if (!svc_rdma_is_known(sx))
@@ -444,11 +445,11 @@ int svc_rdma_credits_backward(struct svc_rdma_xprt *sx)
 	if (had) {
 		price = rpcrdma_buf_pins(cd->cd_recv_size,
 					 sx->sx_conn.cn_recvs.rp_order);
-		more = div_u64(svc_rdma_budget_borrow(sx, (u64)more * price),
+		more = div_u64(svc_rdma_budget_charge(sx, (u64)more * price),
 			       price);
 	}
 	if (more)
-		rc = svc_rdma_credits_provide(sx, cd->cd_grant.gn_told,
+		rc = svc_rdma_credits_provide(sx, cd->cd_grant.gn_granted,
 					      had + more,
 					      svc_rdma_credits_room(sx)) ?: 1;
 	mutex_unlock(&sx->sx_grow);

@@ -106,13 +106,13 @@ static void svc_rdma_negotiate_limits(struct svc_rdma_xprt *sx,
 		sx->sx_conn.cn_rtx = peer->vp_rtx;
 }
 
-static void svc_rdma_negotiate_tell(const struct svc_rdma_xprt *sx, u32 vers)
+static void svc_rdma_negotiate_log(const struct svc_rdma_xprt *sx, u32 vers)
 {
 	const struct rpcrdma_limits *limits = &sx->sx_conn.cn_limits;
 
 	pr_debug("rpcrdma: client %s: version %u, inline %u out and %u in, %u credits, BRS %u, ours %u\n",
 		 sx->sx_xprt.xpt_remotebuf, vers, limits->lm_inline_send,
-		 limits->lm_inline_recv, svc_rdma_credits_told(sx),
+		 limits->lm_inline_recv, svc_rdma_credits_granted(sx),
 		 limits->lm_brs, RPCRDMA2_OUR_BRS);
 }
 
@@ -207,7 +207,7 @@ static int svc_rdma_negotiate_adopt(struct svc_rdma_xprt *sx, u32 vers)
 	}
 	/* A task that sees the version must also see cn_limits. Pairs with server/recvfrom.c. */
 	smp_store_release(&sx->sx_vers, vers);
-	svc_rdma_negotiate_tell(sx, vers);
+	svc_rdma_negotiate_log(sx, vers);
 	return rc;
 }
 
@@ -249,7 +249,7 @@ int svc_rdma_negotiate_begin(struct svc_rdma_xprt *sx, u32 v1_size)
 }
 
 /**
- * svc_rdma_negotiate_guess - choose the decoder for a message while the version is not settled
+ * svc_rdma_negotiate_peek - choose the decoder for a message while the version is not settled
  * @msg: message
  *
  * The guess may be wrong. That does no harm, because the decoder of each version refuses Calls of
@@ -260,7 +260,7 @@ int svc_rdma_negotiate_begin(struct svc_rdma_xprt *sx, u32 v1_size)
  *
  * See version-two 7.3, 10.1; G-20.
  */
-u32 svc_rdma_negotiate_guess(const struct rpcrdma_msg_in *msg)
+u32 svc_rdma_negotiate_peek(const struct rpcrdma_msg_in *msg)
 {
 	u32 peek;
 
@@ -323,17 +323,17 @@ void svc_rdma_negotiate_accept(const struct svc_rdma_xprt *sx,
 /* Apply a client's properties if they came with its first CONNPROP. Returns whether they were
  * applied.
  */
-static bool svc_rdma_negotiate_hear(struct svc_rdma_xprt *sx,
-				    const struct rpcrdma2_props *props)
+static bool svc_rdma_negotiate_apply(struct svc_rdma_xprt *sx,
+				     const struct rpcrdma2_props *props)
 {
 	struct svc_rdma_negotiate *ng = &sx->sx_negotiate;
 	struct rpcrdma2_rtx *ours = &ng->ng_rtx;
 	bool first;
 
 	mutex_lock(&sx->sx_grow);
-	first = !ng->ng_props_heard;
+	first = !ng->ng_props_received;
 	if (first) {
-		ng->ng_props_heard = true;
+		ng->ng_props_received = true;
 		svc_rdma_negotiate_limits(sx, props);
 		/* Decide what to announce of the round-trip extension (RTX-31, RTX-103). If Calls
 		 * may come as groups (rtx.h), accept them from now on, because they may arrive
@@ -351,7 +351,7 @@ static bool svc_rdma_negotiate_hear(struct svc_rdma_xprt *sx,
 		} else {
 			memset(ours, 0, sizeof(*ours));
 		}
-		svc_rdma_negotiate_tell(sx, RPCRDMA_VERS_2);
+		svc_rdma_negotiate_log(sx, RPCRDMA_VERS_2);
 	}
 	mutex_unlock(&sx->sx_grow);
 	return first;
@@ -374,7 +374,7 @@ static int svc_rdma_negotiate_send(struct svc_rdma_xprt *sx, u32 xid,
 	ours.vp_rtx = sx->sx_negotiate.ng_rtx;
 	rc = rpcrdma2_encode_connprop(send->ss_send.sd_buf.bf_data,
 				      send->ss_send.sd_buf.bf_size, xid,
-				      svc_rdma_credits_told(sx),
+				      svc_rdma_credits_granted(sx),
 				      true, &ours);
 	return svc_rdma_send_control(send, call, rc);
 }
@@ -418,7 +418,7 @@ void svc_rdma_negotiate_connprop(struct svc_rdma_call *call)
 	bool first;
 	int rc;
 
-	first = svc_rdma_negotiate_hear(sx, &hdr->hd_props);
+	first = svc_rdma_negotiate_apply(sx, &hdr->hd_props);
 	trace_svc_rdma_connprop(sx, hdr, first);
 	if (!first && hdr->hd_xid == READ_ONCE(sx->sx_negotiate.ng_notice)) {
 		svc_rdma_msg_put(sx, call->sc_msg);

@@ -202,7 +202,7 @@ int svc_rdma_pages_alloc(struct svc_rdma_call *call, u32 nbytes)
 }
 
 /**
- * svc_rdma_pages_lend - let sc_pages point to the pages in which a Call's data has arrived
+ * svc_rdma_pages_share - let sc_pages point to the pages in which a Call's data has arrived
  * @call: Call without pages, whose message has data in target segments (rtx.h), but not more bytes
  *	of data than the Call has
  *
@@ -213,7 +213,7 @@ int svc_rdma_pages_alloc(struct svc_rdma_call *call, u32 nbytes)
  * Context: process; sleeps.
  * Return: 0 or %-ENOMEM.
  */
-int svc_rdma_pages_lend(struct svc_rdma_call *call)
+int svc_rdma_pages_share(struct svc_rdma_call *call)
 {
 	u32 i = rpcrdma_msg_data_npages(call->sc_msg);
 	u32 entries = svc_rdma_pages_array(call, i << PAGE_SHIFT);

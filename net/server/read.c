@@ -297,7 +297,7 @@ static void svc_rdma_assemble_item(struct svc_rdma_call *call, u32 pos)
 	u32 at = 0, part, left = call->sc_item.im_length;
 	const void *data;
 
-	/* rpcrdma_group_judge() has checked that the message has all bytes of the item */
+	/* According to rpcrdma_group_check(), the message has all bytes of the item. */
 	for (part = 1; left && part; left -= part) {
 		data = rpcrdma_msg_data_at(call->sc_msg, at, &part);
 		part = min(part, left);
@@ -359,7 +359,7 @@ int svc_rdma_read_received(struct svc_rdma_call *call, struct xdr_buf *arg)
 	    rpcrdma_head_ends_well(item->im_position,
 				   rpcrdma_msg_body(call->sc_msg),
 				   call->sc_body_len, PAGE_SIZE)) {
-		rc = svc_rdma_pages_lend(call);
+		rc = svc_rdma_pages_share(call);
 		if (rc)
 			return rc;
 		rpcrdma_count(server_calls_placed);

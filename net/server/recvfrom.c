@@ -227,7 +227,7 @@ static enum rpcrdma_verdict svc_rdma_decode(struct svc_rdma_call *call)
 	/* Pairs with the release in svc_rdma_negotiate_adopt() */
 	vers = smp_load_acquire(&call->sc_sx->sx_vers);
 	call->sc_vers = likely(vers) ? vers :
-			svc_rdma_negotiate_guess(call->sc_msg);
+			svc_rdma_negotiate_peek(call->sc_msg);
 	if (call->sc_vers == RPCRDMA_VERS_2)
 		verdict = svc_rdma_decode_v2(call);
 	else

@@ -242,7 +242,7 @@ static void svc_rdma_send_put_locked(struct svc_rdma_send *send,
 	struct svc_rdma_send_pool *pool = &sx->sx_sends;
 
 	lockdep_assert_held(&sx->sx_lock);
-	if (pool->sp_nidle >= svc_rdma_credits_told(sx) &&
+	if (pool->sp_nidle >= svc_rdma_credits_granted(sx) &&
 	    (pool->sp_nidle >= SVC_RDMA_IDLE_SENDS ||
 	     pool->sp_nidle * send->ss_send.sd_buf.bf_size >=
 	     SVC_RDMA_IDLE_BYTES)) {
@@ -598,7 +598,7 @@ static void svc_rdma_send_part_more(struct svc_rdma_send *send)
  */
 static void svc_rdma_send_grant(struct svc_rdma_send *send)
 {
-	u32 credits = svc_rdma_credits_told(svc_rdma_send_sx(send));
+	u32 credits = svc_rdma_credits_granted(svc_rdma_send_sx(send));
 	struct rpcrdma_send *more;
 
 	if (rpcrdma_send_set_credit(&send->ss_send, credits))

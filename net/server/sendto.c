@@ -262,7 +262,7 @@ static int svc_rdma_reply_encode(struct svc_rdma_send *send,
 	u32 written[RPCRDMA_MAX_CHUNKS] = { };
 	struct rpcrdma_reply_out out = {
 		.ro_xid		= call->sc_hdr.hd_xid,
-		.ro_credit	= svc_rdma_credits_told(sx),
+		.ro_credit	= svc_rdma_credits_granted(sx),
 		.ro_proc	= RPCRDMA1_MSG,
 		.ro_lists	= &call->sc_hdr.hd_lists,
 		.ro_written	= written,
@@ -522,7 +522,8 @@ static int svc_rdma_send_refusal(struct svc_rdma_send *send,
 	rpcrdma_count(server_errors);
 	len = rpcrdma_encode_error(call->sc_vers, buf->bf_data, buf->bf_size,
 				   &call->sc_hdr,
-				   svc_rdma_credits_told(call->sc_sx), error);
+				   svc_rdma_credits_granted(call->sc_sx),
+				   error);
 	return svc_rdma_send_control(send, call, len);
 }
 

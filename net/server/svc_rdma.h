@@ -326,8 +326,8 @@ struct svc_rdma_posted {
  * struct svc_rdma_account - the memory of a connection; server/budget.c
  * @ac_client: the client; NULL if the account is not open
  * @ac_known: the client is known on this connection
- * @ac_recvs: number of bytes of the Receives; until svc_rdma_budget_settle(), it includes all
- *	that svc_rdma_budget_borrow() has given
+ * @ac_recvs: number of bytes of the Receives; until svc_rdma_budget_update(), it includes all
+ *	that svc_rdma_budget_charge() has given
  * @ac_sends: number of bytes in the buffers of the Sends that exist
  * @ac_least: number of bytes that count for Sends at least: one Send for each credit
  * @ac_pages: number of bytes of the pages of Calls
@@ -349,11 +349,11 @@ struct svc_rdma_account {
 
 /**
  * struct svc_rdma_credits - credits, and the Receives behind them; server/credit.c
- * @cd_grant: number of credits that new messages grant (gn_told), and number that the client
+ * @cd_grant: number of credits that new messages grant (gn_granted), and number that the client
  *	may still assume (gn_bound). They change only under sx_grow, or before the connection is
  *	accepted
  * @cd_posted: cookie of RCU: after this grace period, all messages are posted that grant more than
- *	gn_told, under sx_grow
+ *	gn_granted, under sx_grow
  * @cd_bc_recvs: number of Receives for the replies to callbacks, one for each callback in flight;
  *	under sx_grow, and lowered also under bw_lock
  * @cd_spare_recvs: number of Receives for messages that take no credit, under sx_grow
@@ -398,7 +398,7 @@ enum svc_rdma_back {
  * @ng_v1_size: bytes of the largest inline message in version 1
  * @ng_v2_size: bytes of the largest inline Call in version 2, announced as the property
  *	RBSIZ (size of a Receive)
- * @ng_props_heard: the client has announced its properties; protected by sx_grow
+ * @ng_props_received: the client has announced its properties; protected by sx_grow
  * @ng_notice: XID of the last CONNPROP that was sent to tell the client of a smaller grant
  * @ng_rtx: the property RTX (round-trip extension) that is announced to the client. The members
  *	that describe Receives are set when the connection is accepted, and are cleared later
@@ -409,7 +409,7 @@ struct svc_rdma_negotiate {
 	u32			ng_vers_max;
 	u32			ng_v1_size;
 	u32			ng_v2_size;
-	bool			ng_props_heard;
+	bool			ng_props_received;
 	u32			ng_notice;
 	struct rpcrdma2_rtx	ng_rtx;
 };
@@ -615,9 +615,9 @@ static inline bool svc_rdma_is_known(const struct svc_rdma_xprt *sx)
 }
 
 /* Number of credits that new messages grant */
-static inline u32 svc_rdma_credits_told(const struct svc_rdma_xprt *sx)
+static inline u32 svc_rdma_credits_granted(const struct svc_rdma_xprt *sx)
 {
-	return READ_ONCE(sx->sx_credit.cd_grant.gn_told);
+	return READ_ONCE(sx->sx_credit.cd_grant.gn_granted);
 }
 
 static inline bool svc_rdma_family_is_ip(const struct sockaddr *sa)
@@ -668,9 +668,9 @@ void svc_rdma_budget_init(void);
 int svc_rdma_budget_join(struct svc_rdma_xprt *sx);
 void svc_rdma_budget_leave(struct svc_rdma_xprt *sx);
 void svc_rdma_budget_know(struct svc_rdma_xprt *sx);
-u64 svc_rdma_budget_borrow(struct svc_rdma_xprt *sx, u64 bytes);
+u64 svc_rdma_budget_charge(struct svc_rdma_xprt *sx, u64 bytes);
 u64 svc_rdma_budget_excess(struct svc_rdma_xprt *sx);
-void svc_rdma_budget_settle(struct svc_rdma_xprt *sx, u32 sends);
+void svc_rdma_budget_update(struct svc_rdma_xprt *sx, u32 sends);
 void svc_rdma_budget_sends(struct svc_rdma_xprt *sx, long bytes);
 bool svc_rdma_budget_pull(struct svc_rdma_call *call, bool take);
 void svc_rdma_budget_count(struct svc_rdma_call *call, u32 bytes);
@@ -788,7 +788,7 @@ int svc_rdma_credits_backward(struct svc_rdma_xprt *sx);
 /* server/negotiate.c */
 int svc_rdma_negotiate_begin(struct svc_rdma_xprt *sx, u32 v1_size);
 bool svc_rdma_negotiate_settle(struct svc_rdma_xprt *sx, u32 vers);
-u32 svc_rdma_negotiate_guess(const struct rpcrdma_msg_in *msg);
+u32 svc_rdma_negotiate_peek(const struct rpcrdma_msg_in *msg);
 void svc_rdma_negotiate_accept(const struct svc_rdma_xprt *sx,
 			       struct rpcrdma2_accept *accept);
 void svc_rdma_negotiate_connprop(struct svc_rdma_call *call);
@@ -816,7 +816,7 @@ bool svc_rdma_pages_fit(void);
 int svc_rdma_pages_begin(struct svc_rqst *rqstp);
 int svc_rdma_pages_hold(struct svc_rdma_send *send, struct svc_rqst *rqstp);
 int svc_rdma_pages_alloc(struct svc_rdma_call *call, u32 nbytes);
-int svc_rdma_pages_lend(struct svc_rdma_call *call);
+int svc_rdma_pages_share(struct svc_rdma_call *call);
 void svc_rdma_pages_free(struct svc_rdma_call *call);
 void svc_rdma_pages_write(const struct svc_rdma_call *call, u32 pos,
 			  const void *from, u32 len);

@@ -346,7 +346,7 @@ DECLARE_EVENT_CLASS(svc_rdma_conn_class,
 
 		__entry->sx = sx;
 		__entry->value = value;
-		__entry->credits = svc_rdma_credits_told(sx);
+		__entry->credits = svc_rdma_credits_granted(sx);
 		__entry->slots = sx->sx_conn.cn_sq.sq_size;
 		__entry->inline_send = limits->lm_inline_send;
 		__entry->inline_recv = limits->lm_inline_recv;

@@ -277,7 +277,7 @@ static void rpcrdma_gather_add(struct rpcrdma_gather *gather,
  * owner finds the exact reason when it decodes the header.
  */
 static enum rpcrdma_verdict
-rpcrdma_gather_judge(const struct rpcrdma_gather *gather)
+rpcrdma_gather_check(const struct rpcrdma_gather *gather)
 {
 	const struct rpcrdma_msg_in *msg = &gather->ga_first->rv_msg;
 	struct rpcrdma2_transmission first;
@@ -287,7 +287,7 @@ rpcrdma_gather_judge(const struct rpcrdma_gather *gather)
 			       rpcrdma_msg_head_room(msg), &first) ||
 	    !rpcrdma2_rtx_item(&first, &item))
 		return RPCRDMA_BAD_GROUP;
-	return rpcrdma_group_judge(&gather->ga_group, &gather->ga_limits,
+	return rpcrdma_group_check(&gather->ga_group, &gather->ga_limits,
 				   item.im_length);
 }
 
@@ -299,7 +299,7 @@ static void rpcrdma_gather_whole(struct rpcrdma_conn *conn)
 	const struct rpcrdma_recv *recv;
 
 	msg->mi_group = true;
-	msg->mi_verdict = rpcrdma_gather_judge(gather);
+	msg->mi_verdict = rpcrdma_gather_check(gather);
 	for (recv = msg->mi_more; recv; recv = recv->rv_msg.mi_more) {
 		msg->mi_more_recvs++;
 		msg->mi_more_len += recv->rv_len;

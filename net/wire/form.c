@@ -298,7 +298,7 @@ bool rpcrdma_form_fits(const struct rpcrdma_lists *lists,
 }
 
 /**
- * rpcrdma_form_judge_call - is this header valid for a Call?
+ * rpcrdma_form_check_call - is this header valid for a Call?
  * @hdr: a received header with lists: MSG, NOMSG or RTX_MSG
  *
  * The caller checks the direction of an inline message.
@@ -308,7 +308,7 @@ bool rpcrdma_form_fits(const struct rpcrdma_lists *lists,
  *
  * See G-01, G-09.
  */
-enum rpcrdma_verdict rpcrdma_form_judge_call(const struct rpcrdma_hdr *hdr)
+enum rpcrdma_verdict rpcrdma_form_check_call(const struct rpcrdma_hdr *hdr)
 {
 	const struct rpcrdma_lists *lists = &hdr->hd_lists;
 	u32 i;
@@ -333,7 +333,7 @@ enum rpcrdma_verdict rpcrdma_form_judge_call(const struct rpcrdma_hdr *hdr)
 }
 
 /**
- * rpcrdma_form_judge_reply - is this header valid for a Reply?
+ * rpcrdma_form_check_reply - is this header valid for a Reply?
  * @hdr: a received header with lists: MSG, NOMSG or RTX_MSG
  *
  * The caller checks the direction of an inline message.
@@ -343,7 +343,7 @@ enum rpcrdma_verdict rpcrdma_form_judge_call(const struct rpcrdma_hdr *hdr)
  *
  * See RFC 8166 4.3.1, 4.3.3, 4.5.2; G-09.
  */
-enum rpcrdma_verdict rpcrdma_form_judge_reply(const struct rpcrdma_hdr *hdr)
+enum rpcrdma_verdict rpcrdma_form_check_reply(const struct rpcrdma_hdr *hdr)
 {
 	const struct rpcrdma_lists *lists = &hdr->hd_lists;
 	bool nomsg = hdr->hd_proc == RPCRDMA1_NOMSG;

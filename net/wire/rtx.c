@@ -62,7 +62,6 @@ bool rpcrdma2_peek_rtx(const void *buf, u32 len,
 	memset(tx, 0, sizeof(*tx));
 	tx->tx_xid = xid;
 	tx->tx_credit = credit;
-	tx->tx_htype = htype;
 	tx->tx_response = flags & RPCRDMA2_F_RESPONSE;
 	tx->tx_len = len;
 	tx->tx_first = htype == RPCRDMA2_RTX_MSG;
@@ -170,7 +169,7 @@ rpcrdma2_decode_group(const void *buf, u32 len,
 	if (!verdict && hdr->hd_proc != RPCRDMA2_RTX_MSG)
 		return RPCRDMA_BAD_PROC;
 	verdict = verdict ?: rpcrdma2_decode_rtx_msg(&in, buf, len, hdr);
-	return verdict ?: rpcrdma2_judge_rpc(hdr, accept);
+	return verdict ?: rpcrdma2_check_rpc(hdr, accept);
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_decode_group);
 

@@ -81,7 +81,7 @@ enum rpcrdma_verdict rpcrdma1_decode_call(const void *buf, u32 len,
 
 	verdict = rpcrdma1_decode_body(buf, len, hdr);
 	if (!verdict)
-		verdict = rpcrdma_form_judge_call(hdr);
+		verdict = rpcrdma_form_check_call(hdr);
 	if (!verdict && hdr->hd_proc == RPCRDMA1_MSG &&
 	    hdr->hd_rpc_type == RPCRDMA_RPC_REPLY &&
 	    rpcrdma_lists_empty(&hdr->hd_lists))
@@ -163,6 +163,6 @@ enum rpcrdma_verdict rpcrdma1_decode_reply(const void *buf, u32 len,
 	if (hdr->hd_proc == RPCRDMA1_MSG && rpcrdma_form_has_msg(hdr) &&
 	    hdr->hd_rpc_type == RPCRDMA_RPC_CALL)
 		return RPCRDMA_BACKWARD_CALL;
-	return rpcrdma_form_judge_reply(hdr);
+	return rpcrdma_form_check_reply(hdr);
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma1_decode_reply);

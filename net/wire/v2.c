@@ -143,7 +143,7 @@ enum rpcrdma_verdict rpcrdma2_decode_rpc(struct rpcrdma_xdr_in *in,
 }
 
 static enum rpcrdma_verdict
-rpcrdma2_judge_chunks(const struct rpcrdma_lists *lists,
+rpcrdma2_check_chunks(const struct rpcrdma_lists *lists,
 		      const struct rpcrdma2_accept *accept)
 {
 	u32 i, max = accept->ac_segs;
@@ -169,27 +169,27 @@ rpcrdma2_judge_chunks(const struct rpcrdma_lists *lists,
 }
 
 /**
- * rpcrdma2_judge_rpc - does the header of an RPC message make sense?
+ * rpcrdma2_check_rpc - does the header of an RPC message make sense?
  * @hdr: the header, as decoded
  * @accept: what is accepted if the message is a Call
  *
  * Context: any.
  * Return: a verdict.
  */
-enum rpcrdma_verdict rpcrdma2_judge_rpc(const struct rpcrdma_hdr *hdr,
+enum rpcrdma_verdict rpcrdma2_check_rpc(const struct rpcrdma_hdr *hdr,
 					const struct rpcrdma2_accept *accept)
 {
 	u32 type = hdr->hd_response ? RPCRDMA_RPC_REPLY : RPCRDMA_RPC_CALL;
 	enum rpcrdma_verdict verdict;
 
-	verdict = hdr->hd_response ? rpcrdma_form_judge_reply(hdr) :
-				     rpcrdma_form_judge_call(hdr);
+	verdict = hdr->hd_response ? rpcrdma_form_check_reply(hdr) :
+				     rpcrdma_form_check_call(hdr);
 	if (verdict)
 		return verdict;
 	if (hdr->hd_proc != RPCRDMA2_NOMSG && hdr->hd_rpc_type != type)
 		return RPCRDMA_BAD_DIRECTION;
 	return hdr->hd_response ? RPCRDMA_OK :
-	       rpcrdma2_judge_chunks(&hdr->hd_lists, accept);
+	       rpcrdma2_check_chunks(&hdr->hd_lists, accept);
 }
 
 /**
@@ -246,7 +246,7 @@ rpcrdma2_decode(const void *buf, u32 len, unsigned int flags,
 	case RPCRDMA2_MSG:
 	case RPCRDMA2_NOMSG:
 		verdict = rpcrdma2_decode_rpc(&in, buf, len, hdr);
-		return verdict ?: rpcrdma2_judge_rpc(hdr, accept);
+		return verdict ?: rpcrdma2_check_rpc(hdr, accept);
 	case RPCRDMA2_ERROR:
 		return rpcrdma2_decode_error(&in, len, hdr);
 	case RPCRDMA2_CONNPROP:

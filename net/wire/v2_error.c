@@ -185,7 +185,7 @@ bool rpcrdma2_refusal(const struct rpcrdma_hdr *hdr,
 	if (hdr->hd_response)
 		return false;
 	/* A backward Call must not have chunks. The decoder may stop before
-	 * rpcrdma2_judge_chunks() checks that, so apply the same rule here
+	 * rpcrdma2_check_chunks() checks that, so apply the same rule here
 	 * (version-two 5.3.3).
 	 */
 	if (accept->ac_inline_only && (verdict == RPCRDMA_MANY_WRITES ||

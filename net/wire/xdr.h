@@ -96,8 +96,8 @@ enum rpcrdma_verdict rpcrdma_form_get_lists(const void *buf, u32 len,
 					    u32 offset,
 					    struct rpcrdma_hdr *hdr);
 bool rpcrdma_form_has_msg(const struct rpcrdma_hdr *hdr);
-enum rpcrdma_verdict rpcrdma_form_judge_call(const struct rpcrdma_hdr *hdr);
-enum rpcrdma_verdict rpcrdma_form_judge_reply(const struct rpcrdma_hdr *hdr);
+enum rpcrdma_verdict rpcrdma_form_check_call(const struct rpcrdma_hdr *hdr);
+enum rpcrdma_verdict rpcrdma_form_check_reply(const struct rpcrdma_hdr *hdr);
 
 /* Writes the prefix of version 2: the four fixed words and rdma_flags. */
 static inline void rpcrdma2_put_prefix(struct rpcrdma_xdr_out *out, u32 xid,
@@ -114,7 +114,7 @@ enum rpcrdma_verdict rpcrdma2_decode_prefix(struct rpcrdma_xdr_in *in,
 enum rpcrdma_verdict rpcrdma2_decode_rpc(struct rpcrdma_xdr_in *in,
 					 const void *buf, u32 len,
 					 struct rpcrdma_hdr *hdr);
-enum rpcrdma_verdict rpcrdma2_judge_rpc(const struct rpcrdma_hdr *hdr,
+enum rpcrdma_verdict rpcrdma2_check_rpc(const struct rpcrdma_hdr *hdr,
 					const struct rpcrdma2_accept *accept);
 
 /* wire/v2_error.c */

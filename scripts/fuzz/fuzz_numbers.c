@@ -923,7 +923,7 @@ void fuzz_grant(const u8 *data, size_t size)
 	struct fuzz_in in = { .fi_pos = data, .fi_left = size };
 	u32 posting = 0, under_way = 0, calls = 0, believes = 1, in_flight = 0;
 	u32 says[FUZZ_CREDITS], reply[FUZZ_CREDITS], n, credits, old = 0;
-	struct rpcrdma_grant grant = { .gn_told = 1, .gn_bound = 1 };
+	struct rpcrdma_grant grant = { .gn_granted = 1, .gn_bound = 1 };
 
 	while (in.fi_left) {
 		credits = fuzz_u8(&in) % FUZZ_CREDITS + 1;
@@ -935,9 +935,9 @@ void fuzz_grant(const u8 *data, size_t size)
 		case 1:
 			if (!calls)
 				break;
-			if (grant.gn_bound > grant.gn_told && !old)
+			if (grant.gn_bound > grant.gn_granted && !old)
 				rpcrdma_grant_arrived(&grant, 1);
-			says[posting++] = grant.gn_told;
+			says[posting++] = grant.gn_granted;
 			calls--;
 			break;
 		case 2:
@@ -958,7 +958,7 @@ void fuzz_grant(const u8 *data, size_t size)
 			in_flight--;
 			break;
 		case 4:
-			if (credits >= grant.gn_told)
+			if (credits >= grant.gn_granted)
 				rpcrdma_grant_raise(&grant, credits);
 			break;
 		default:
@@ -967,7 +967,7 @@ void fuzz_grant(const u8 *data, size_t size)
 			break;
 		}
 		CHECK(believes <= grant.gn_bound && in_flight <= grant.gn_bound);
-		CHECK(grant.gn_told <= grant.gn_bound);
+		CHECK(grant.gn_granted <= grant.gn_bound);
 	}
 }
 

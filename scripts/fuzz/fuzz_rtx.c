@@ -28,9 +28,7 @@ static void fuzz_rtx_peek(const u8 *msg, u32 len,
 	CHECK(len >= RPCRDMA2_PREFIX_LEN);
 	CHECK(tx->tx_xid == fuzz_word(msg, 0) && fuzz_word(msg, 1) == 2);
 	CHECK(tx->tx_credit == fuzz_word(msg, 2));
-	CHECK(tx->tx_htype == fuzz_word(msg, 3));
-	CHECK(tx->tx_first == (tx->tx_htype == RPCRDMA2_RTX_MSG));
-	CHECK(tx->tx_first || tx->tx_htype == RPCRDMA2_RTX_NEXT);
+	CHECK(fuzz_word(msg, 3) == (tx->tx_first ? RPCRDMA2_RTX_MSG : RPCRDMA2_RTX_NEXT));
 	CHECK(tx->tx_response == (fuzz_word(msg, 4) & 1));
 	CHECK(tx->tx_len == len && tx->tx_short == (len < fixed));
 	if (tx->tx_short)
@@ -378,7 +376,7 @@ void fuzz_rtx_group(const u8 *data, size_t size)
 			CHECK(group.gr_here == group.gr_stream);
 			held = 0;
 			item = fuzz_num(&in);
-			verdict = rpcrdma_group_judge(&group, &limits, item);
+			verdict = rpcrdma_group_check(&group, &limits, item);
 			if (verdict)
 				fuzz_rtx_refuse(&group, verdict);
 			else
@@ -567,5 +565,5 @@ void fuzz_rtx_layout(const u8 *data, size_t size)
 		return;
 	CHECK(sent == layout.ly_stream && layout.ly_placed == layout.ly_data);
 	CHECK(!rpcrdma_layout_next(&layout, &out));
-	CHECK(rpcrdma_group_judge(&group, &limits, item) == RPCRDMA_OK);
+	CHECK(rpcrdma_group_check(&group, &limits, item) == RPCRDMA_OK);
 }
