@@ -11,13 +11,12 @@
  * is a struct svc_xprt to sunrpc. The connection takes over the CM id that came with the
  * request and waits in the listener's queue. XPT_CONN makes a thread call
  * svc_rdma_accept(), which creates the queue pair, posts Receives and accepts the
- * request. From then on the connection belongs to sunrpc. If a connection is lost while
- * it waits, svc_rdma_conn_lost() removes it from the queue. This must not be left to a
- * thread: all threads may be busy, and the removal of a device waits until its last
- * connection is gone (invariant I21).
+ * request. From then on the connection belongs to sunrpc.
  *
- * An accepted connection can be lost at any time, in any context. server/close.c then
- * closes it.
+ * A connection can be lost at any time, in any context. server/close.c then closes it. It needs no
+ * thread, because all threads may be busy, and the removal of a device waits until its last
+ * connection is closed (invariant I21). If the connection was waiting to be accepted, a thread
+ * finds it in the queue later, and drops it.
  */
 #include <linux/module.h>
 #include <linux/seq_file.h>
@@ -40,11 +39,6 @@
 unsigned int svc_rdma_max_requests = 128;
 /* Number of bytes in the largest inline message of version 1, in either direction */
 unsigned int svc_rdma_max_req_size = 4096;
-/* Protects the queues of all listeners. The lock is global because a connection may
- * outlive its listener.
- */
-static DEFINE_SPINLOCK(svc_rdma_pending_lock);
-
 /**
  * svc_rdma_discard - drop the reference to a listener or connection that sunrpc does not know
  * @xprt: listener or connection
@@ -60,28 +54,14 @@ void svc_rdma_discard(struct svc_xprt *xprt)
 	svc_xprt_put(xprt);
 }
 
-/* Adds a connection to the listener's queue. Returns false, and adds nothing, if the connection
- * is already lost: svc_rdma_conn_lost() may have run already, so nothing would remove the
- * connection from the queue.
- */
-static bool svc_rdma_pending_add(struct svc_rdma_listener *sl,
+static void svc_rdma_pending_add(struct svc_rdma_listener *sl,
 				 struct svc_rdma_xprt *sx)
 {
-	bool up;
-
-	spin_lock_bh(&svc_rdma_pending_lock);
-	/* If the connection is lost after this check, svc_rdma_conn_lost() finds it
-	 * in the queue.
-	 */
-	up = !svc_rdma_is_down(sx);
-	if (up) {
-		sx->sx_listener = sl;
-		list_add_tail(&sx->sx_pending, &sl->sl_pending);
-		sl->sl_npending++;
-		set_bit(XPT_CONN, &sl->sl_xprt.xpt_flags);
-	}
-	spin_unlock_bh(&svc_rdma_pending_lock);
-	return up;
+	spin_lock(&sl->sl_lock);
+	list_add_tail(&sx->sx_pending, &sl->sl_pending);
+	sl->sl_npending++;
+	set_bit(XPT_CONN, &sl->sl_xprt.xpt_flags);
+	spin_unlock(&sl->sl_lock);
 }
 
 static struct svc_rdma_xprt *
@@ -89,16 +69,16 @@ svc_rdma_pending_take_first(struct svc_rdma_listener *sl)
 {
 	struct svc_rdma_xprt *sx;
 
-	spin_lock_bh(&svc_rdma_pending_lock);
+	spin_lock(&sl->sl_lock);
 	sx = list_first_entry_or_null(&sl->sl_pending, struct svc_rdma_xprt,
 				      sx_pending);
 	if (sx) {
-		list_del_init(&sx->sx_pending);
+		list_del(&sx->sx_pending);
 		sl->sl_npending--;
 	}
 	if (list_empty(&sl->sl_pending))
 		clear_bit(XPT_CONN, &sl->sl_xprt.xpt_flags);
-	spin_unlock_bh(&svc_rdma_pending_lock);
+	spin_unlock(&sl->sl_lock);
 	return sx;
 }
 
@@ -120,26 +100,10 @@ static void svc_rdma_conn_lost(struct rpcrdma_conn *conn)
 {
 	struct svc_rdma_xprt *sx = container_of(conn, struct svc_rdma_xprt,
 						sx_conn);
-	bool pending;
 
 	rpcrdma_count(server_disconnects);
 	trace_svc_rdma_lost(sx, conn->cn_error);
-	spin_lock_bh(&svc_rdma_pending_lock);
-	pending = !list_empty(&sx->sx_pending);
-	if (pending) {
-		list_del_init(&sx->sx_pending);
-		sx->sx_listener->sl_npending--;
-		/* The last svc_xprt_put() drops a reference to the module. It is taken under the
-		 * lock, because as soon as the queue is empty, the listener may be freed and drop
-		 * its own reference.
-		 */
-		__module_get(THIS_MODULE);
-	}
-	spin_unlock_bh(&svc_rdma_pending_lock);
-	if (pending)
-		svc_xprt_put(&sx->sx_xprt);
-	else
-		svc_rdma_close_begin(sx);
+	svc_rdma_close_begin(sx);
 }
 
 static const struct rpcrdma_conn_ops svc_rdma_conn_ops = {
@@ -193,7 +157,6 @@ svc_rdma_conn_create(struct svc_rdma_listener *sl, struct rdma_cm_id *id,
 		      &sx->sx_xprt, sl->sl_xprt.xpt_server);
 	sx->sx_xprt.xpt_ops = &svc_rdma_conn_svc_ops;
 	set_bit(XPT_CONG_CTRL, &sx->sx_xprt.xpt_flags);
-	INIT_LIST_HEAD(&sx->sx_pending);
 	spin_lock_init(&sx->sx_lock);
 	mutex_init(&sx->sx_grow);
 	rpcrdma_grant_raise(&sx->sx_credit.cd_grant, 1);
@@ -247,16 +210,13 @@ int svc_rdma_connect_request(struct svc_rdma_listener *sl,
 		rc = -EBUSY;
 	else
 		sx = svc_rdma_conn_create(sl, id, param);
-	if (sx && svc_rdma_pending_add(sl, sx)) {
-		svc_xprt_enqueue(&sl->sl_xprt);
-		return 0;
-	}
-
-	rpcrdma_count(server_accept_errors);
-	trace_svc_rdma_request_err(peer, sx ? -ENODEV : rc);
-	if (!sx)
+	if (!sx) {
+		rpcrdma_count(server_accept_errors);
+		trace_svc_rdma_request_err(peer, rc);
 		return rc;
-	svc_rdma_discard(&sx->sx_xprt);
+	}
+	svc_rdma_pending_add(sl, sx);
+	svc_xprt_enqueue(&sl->sl_xprt);
 	return 0;
 }
 
@@ -398,7 +358,7 @@ struct svc_xprt *svc_rdma_accept(struct svc_xprt *xprt)
 	if (!sx)
 		return NULL;
 	CLASS(svc_rdma_inside, inside)(sx);
-	/* It may have been lost just now. */
+	/* It may have been lost. */
 	if (!inside)
 		goto out_discard;
 

@@ -188,7 +188,7 @@ void svc_rdma_free(struct svc_xprt *xprt)
 
 /**
  * svc_rdma_close_begin - begin to close a connection that was lost
- * @sx: connection that is not in its listener's queue
+ * @sx: connection, accepted or not
  *
  * Context: any that may take a lock; does not sleep.
  */

@@ -448,8 +448,6 @@ static inline u32 svc_rdma_backward_used(const struct svc_rdma_backward *bw)
  * @sx_xprt: the connection as sunrpc sees it
  * @sx_conn: the connection as the RDMA core sees it: CM id, queue pair and Receives. It is
  *	closed as soon as it is lost, even if this structure still has users: see server/close.c
- * @sx_listener: listener that has this connection in its sl_pending; valid only while @sx_pending
- *	is linked
  * @sx_sizes: queue depths and limits, computed when the connection was accepted
  * @sx_max_mesg: length in bytes of the largest unreduced Call that is accepted
  * @sx_netns: inode number of the network namespace; the namespace itself may be freed before the
@@ -466,8 +464,7 @@ static inline u32 svc_rdma_backward_used(const struct svc_rdma_backward *bw)
  * @sx_back: what happens to the Receives of messages that were handled
  * @sx_inside: held by each function that sunrpc calls while it uses the CM id, the queue pair or
  *	the Receives, see svc_rdma_enter(). A holder may wait for memory, but never for a peer
- * @sx_pending: link in sl_pending of the listener until the connection is accepted or
- *	lost
+ * @sx_pending: link in sl_pending of the listener until a thread takes the connection
  * @sx_grow: held while Receives or memory regions are added, while Receives are taken away, and
  *	while the version is settled or the client's properties are applied
  * @sx_account: the memory of the Receives, the Sends and the pages of Calls
@@ -497,7 +494,6 @@ struct svc_rdma_xprt {
 	struct rpcrdma_conn		sx_conn;
 
 	/* All tasks read these. They hardly change. */
-	struct svc_rdma_listener	*sx_listener;
 	struct rpcrdma_server_sizes	sx_sizes;
 	u32				sx_max_mesg;
 	u32				sx_netns;
@@ -535,7 +531,7 @@ struct svc_rdma_xprt {
 	struct svc_rdma_stats		sx_stats;
 };
 
-rpcrdma_lines_apart(struct svc_rdma_xprt, sx_conn, sx_listener);
+rpcrdma_lines_apart(struct svc_rdma_xprt, sx_conn, sx_sizes);
 rpcrdma_lines_apart(struct svc_rdma_xprt, sx_free, sx_queue);
 rpcrdma_lines_apart(struct svc_rdma_xprt, sx_queue, sx_lock);
 
@@ -553,8 +549,8 @@ static_assert(sizeof(spinlock_t) > sizeof(u32) || SMP_CACHE_BYTES < 64 ||
  * @sl_id: CM id that listens, or an ERR_PTR while there is none; see server/transport.c
  * @sl_addr: address that the listener is bound to
  * @sl_relisten: work that makes and replaces the id
- * @sl_pending: connections to accept (sx_pending); protected by svc_rdma_pending_lock
- *	of server/accept.c
+ * @sl_lock: protects the members below, and changes of XPT_CONN
+ * @sl_pending: connections to accept (sx_pending); some may have been lost
  * @sl_npending: entries of @sl_pending
  */
 struct svc_rdma_listener {
@@ -562,6 +558,7 @@ struct svc_rdma_listener {
 	struct rdma_cm_id	*sl_id;
 	struct sockaddr_storage	sl_addr;
 	struct delayed_work	sl_relisten;
+	spinlock_t		sl_lock;	/* see above */
 	struct list_head	sl_pending;
 	unsigned int		sl_npending;
 };

@@ -146,6 +146,7 @@ static struct svc_xprt *svc_rdma_listener_create(struct svc_serv *serv,
 	set_bit(XPT_CONG_CTRL, &sl->sl_xprt.xpt_flags);
 	strscpy(sl->sl_xprt.xpt_remotebuf, "listener",
 		sizeof(sl->sl_xprt.xpt_remotebuf));
+	spin_lock_init(&sl->sl_lock);
 	INIT_LIST_HEAD(&sl->sl_pending);
 	INIT_DELAYED_WORK(&sl->sl_relisten, svc_rdma_relisten_work);
 	memcpy(&sl->sl_addr, sa, min_t(size_t, salen, sizeof(sl->sl_addr)));
