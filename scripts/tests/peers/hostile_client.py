@@ -658,8 +658,21 @@ def granted(b):
         c.conn.send(answer_of(c, message, 16))
     found = [c.callback(), c.callback()]
     want(all(found), "the last callbacks do not come")
+    # Now there are Receives for several answers. So the grant alone limits callbacks.
     for message in found:
-        c.conn.send(answer_of(c, message, 16))
+        c.conn.send(answer_of(c, message, 1))
+    c.works()
+    names = fresh_names(2)
+    for name in names:
+        delegation(c, name)
+    recall(*names)
+    first = c.callback()
+    want(first, "a grant that is smaller than before stops the callbacks")
+    want(not c.callback(1), "more than 1 was granted, after 16")
+    c.conn.send(answer_of(c, first, 16))
+    second = c.callback()
+    want(second, "the last callback does not come")
+    c.conn.send(answer_of(c, second, 16))
     c.works()
 
 
