@@ -1177,6 +1177,13 @@ def stranger(b):
     not_on_6_1("nfsd of 6.1 does not tell which client it knows")
     c = b.connect(count=64)
     granted = [c.nfs(NULL, b"").credit for _ in range(400)]
+    # Nor does it get more if it uses all that it has.
+    for _ in range(100):
+        for xid in [c.xid() for _ in range(granted[0])]:
+            c.conn.send(c.header(xid) + rpc_call(xid, NFS, 3, NULL))
+        answers = [c.receive() for _ in range(granted[0])]
+        want(all(answers), "no answer")
+        granted += [answer.credit for answer in answers]
     want(max(granted) == granted[0], f"{granted[0]} credits became {max(granted)} for who is not known")
     results(c.nfs(READ3, read_args(b.file, 1)))
     many_credits(c)
