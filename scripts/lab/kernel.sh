@@ -2,6 +2,7 @@
 # shellcheck shell=bash
 # Kernels for the guests:
 #   7.3, 6.12   built here from Debian's linux-source packages, with checkers (see CHECKERS)
+#   7.3-dma     7.3 for x86, in which siw and rxe use the DMA API (dma.config, sw-dma.patch)
 #   debian      Debian's own 6.12 image and headers; nothing is built
 #   debian-6.1  the same of Debian 12, whose kernel is 6.1
 #   debian-arm64, debian-arm64-16k, ...   the same as debian, for other processors, see foreign.sh
@@ -49,11 +50,14 @@ TOOLCHAIN=()
 # kernel_is_debian <kernel>: is it a kernel that Debian has built?
 kernel_is_debian() { [[ $1 == debian* ]]; }
 
+# kernel_is_checked <kernel>: does it have lockdep and kmemleak?
+kernel_is_checked() { [ "$CHECKERS" = debug ] && ! kernel_is_debian "$1" && [ "$1" != 7.3-dma ]; }
+
 # kernel_suite <kernel>: print the suite of Debian from which the kernel comes. Modules should be
 # built with the compiler of their kernel. So on a host with gcc 12, Linux 6.12 comes
 # from bookworm-backports, where it was built with gcc 12, and on other hosts from trixie.
 kernel_suite() {
-	if [ "$1" = 7.3 ]; then
+	if [[ $1 == 7.3* ]]; then
 		echo trixie-backports
 	elif [ "$1" = debian-6.1 ]; then
 		echo bookworm-security
@@ -65,9 +69,9 @@ kernel_suite() {
 }
 
 kernel_known() {
-	case " 7.3 6.12 debian debian-6.1 ${FOREIGN[*]} " in
+	case " 7.3 7.3-dma 6.12 debian debian-6.1 ${FOREIGN[*]} " in
 	*" $1 "*) ;;
-	*) die "no such kernel: $1 (7.3, 6.12, debian, debian-6.1, ${FOREIGN[*]})" ;;
+	*) die "no such kernel: $1 (7.3, 7.3-dma, 6.12, debian, debian-6.1, ${FOREIGN[*]})" ;;
 	esac
 }
 
@@ -128,10 +132,19 @@ deb_fetch() {
 	compgen -G "$file*.deb"
 }
 
-# kernel_source_ready <version>: unpack the source of this kernel, unless that has been done
+# kernel_source_ready <version>: unpack the source of this kernel, unless that has been done. 7.3-dma has a patch that
+# must not be in 7.3. So it has a source of its own, which is made anew before each build. It consists of hard links;
+# the program patch does not change files, but replaces them.
 kernel_source_ready() {
 	local v=$1 src deb version
 	src=$(kernel_src "$v")
+	if [ "$v" = 7.3-dma ]; then
+		(kernel_source_locked 7.3) || return
+		rm -rf "$src"
+		cp -al "$(kernel_src 7.3)" "$src"
+		cp "$(kernel_src 7.3).version" "$src.version"
+		return
+	fi
 	[ -e "$src/Makefile" ] && [ -e "$src.version" ] && return
 	deb=$(deb_fetch "linux-source-$v" "$(kernel_suite "$v")") || exit
 	version=$(dpkg-deb -f "$deb" Version)
@@ -156,12 +169,13 @@ kernel_source_locked() {
 # fragment for one set of checkers (x86-debug.config). A plain kernel has no KASAN, so it gets no
 # settings of KASAN either.
 kernel_fragments() {
-	local without='^$' machine both
+	local without='^$' machine more
 	machine=$(kernel_machine "$1")
-	both=$LAB/$machine-$CHECKERS.config
-	[ -e "$both" ] || both=/dev/null
+	more=("$LAB/$CHECKERS.config" "$LAB/$machine-$CHECKERS.config")
+	[ -e "${more[1]}" ] || unset "more[1]"
+	[ "$1" != 7.3-dma ] || more=("$LAB/dma.config")
 	[ "$CHECKERS" != plain ] || without='^CONFIG_KASAN_'
-	cat "$LAB/kernel.config" "$LAB/$machine.config" "$LAB/$CHECKERS.config" "$both" | grep -v "$without"
+	cat "$LAB/kernel.config" "$LAB/$machine.config" "${more[@]}" | grep -v "$without"
 }
 
 # kernel_fragment <kernel>: print the settings of the fragments, without their comments
@@ -176,6 +190,8 @@ kernel_fragment() { kernel_fragments "$1" | sed -n 's/[[:space:]]*#.*//; /^CONFI
 # rxe-gsi.patch: rxe stops the queue pair of the connection manager if it cannot send a packet
 # (compat.rst).
 # siw-zero-read.patch: siw answers an RDMA Read of no bytes with old data (compat.rst).
+# sw-dma.patch: siw and rxe have a DMA device, so that modules map memory for them with the DMA API. DMA_API_DEBUG
+# checks each access to memory. Parameters of ib_core turn this on, and limit what the devices support.
 # siw.patch: when siw frees an endpoint, it uses the device of the endpoint. The device may have
 # been removed before (compat.rst).
 # um.patch: for each stack trace that KASAN, kmemleak or lockdep records, User-mode Linux searches the whole stack,
@@ -191,6 +207,7 @@ kernel_patches() {
 	echo "$LAB/siw.patch"
 	echo "$LAB/siw-zero-read.patch"
 	[ "$1" != 6.12 ] || echo "$LAB/rxe-again.patch"
+	[ "$1" != 7.3-dma ] || echo "$LAB/sw-dma.patch"
 	[ "$(kernel_machine "$1")" != um ] || printf '%s\n' "$LAB/um.patch" "$LAB/um-vector.patch"
 }
 
@@ -222,7 +239,7 @@ kernel_config_check() {
 	while IFS= read -r line; do
 		case $line in CONFIG_*) ;; *) continue ;; esac
 		grep -qxF "${line%%[[:space:]]#*}" "$conf" && continue
-		[[ $line == CONFIG_LOCALVERSION=* || $line == *"# not in "*"$v"* ]] && continue
+		[[ $line == CONFIG_LOCALVERSION=* || $line == *"# not in "*"${v%-dma}"* ]] && continue
 		say "linux $v did not take $line"
 		bad=1
 	done < <(kernel_fragments "$v")

@@ -77,7 +77,7 @@ excused() {
 	local pattern
 	[ "$MODULE" = ours ] || return 0
 	case $1 in leaks | *-leaks)
-		[ "${LEAKS-y}/$CHECKERS" != y/debug ] || kernel_is_debian "$kernel" || [[ ${GUEST_CMDLINE:-} == *kmemleak=off* ]] || return 1 ;;
+		[ "${LEAKS-y}" != y ] || ! kernel_is_checked "$kernel" || [[ ${GUEST_CMDLINE:-} == *kmemleak=off* ]] || return 1 ;;
 	esac
 	while read -r pattern _; do
 		# shellcheck disable=SC2053
@@ -398,7 +398,7 @@ show_reports() {
 # the guest was booted without it. The guest reports the state of both when its job has ended.
 show_checkers() {
 	local console=$dir/$1.console said lockdep=on kmemleak=on others=
-	[ "$CHECKERS" = debug ] && ! kernel_is_debian "$kernel" || return 0
+	kernel_is_checked "$kernel" || return 0
 	[ -n "${LEAKS-y}" ] && [[ ${GUEST_CMDLINE:-} != *kmemleak=off* ]] || kmemleak=off
 	said=$(grep '^checkers ' "$dir/$1.verdict" | tail -n 1) || true
 	# If the report is missing, only a guest that ended well fails here. Any other guest has
