@@ -58,7 +58,7 @@ WORK = Path(tempfile.gettempdir()) / "rpcrdma-mutants"
 # The tree is always copied to the same path, and only files that differ are written, so that make
 # compiles only what depends on them.
 TREE, OUT = WORK / "tree", WORK / "guests-out"
-GUESTS = {"7.3 siw", "7.3 rxe", "6.12 siw", "6.12 rxe", "debian rxe"}
+GUESTS = {"7.3 siw", "7.3 rxe", "7.3-dma siw", "7.3-dma rxe", "6.12 siw", "6.12 rxe", "debian rxe"}
 VERDICT = re.compile(r"(ok|not ok|skip) [^/]*/[^/]*/(\S+) \(\d+ s\) *(.*)")
 
 
