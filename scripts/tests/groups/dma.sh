@@ -69,12 +69,15 @@ dma_left() {
 	server_up
 }
 
+# Covers: MEM-01 MEM-10
 case_dma-v1() { dma_v1; }
+# Covers: MEM-01 MEM-20
 case_dma-v2() { dma_v2; }
 # Covers: RTX-60 MEM-03
 case_dma-groups() { dma_groups; }
 case_dma-broken() { dma_broken; }
 case_dma-device() { dma_device; }
+# Covers: MEM-23
 case_dma-left() { dma_left; }
 
 group() {

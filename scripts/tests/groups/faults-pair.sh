@@ -549,9 +549,10 @@ delayed_end() {
 }
 
 # The round trip is 10 or 100 ms. A client with n RPCs in flight gets between n and 2n + 2 credits, and all of its
-# RPCs can be in flight after at most four round trips: 12 READs of each of n threads take at most 16 round trips.
-# Eight more and half a second are allowed for slow guests. With siw, TCP needs more round trips than that until it
-# sends 64 Calls at once. (The unit test rpcrdma_need_table has more cells, and version 1.)
+# RPCs can be in flight after at most four round trips: 12 READs of each of n threads take at most 16 round trips, and
+# half a second for slow guests. Because a busy host may be slower than that, each mount has three tries. With siw, TCP
+# needs more round trips than that until it sends 64 Calls at once. (The unit test rpcrdma_need_table has more cells,
+# and version 1.)
 # Covers: G-39
 case_credits-delayed() {
 	[ "$MODULE" = ours ] && [ -z "$OURS" ] || skip "both ends have to grant and ask by need"
@@ -566,18 +567,21 @@ credits_delayed() {
 	on_server highest 2
 	for cell in 10:1 10:4 100:1 100:4 100:16 100:64; do
 		delay=${cell%:*} n=${cell#*:}
-		until_true 60 nobody_shown || die "connections are left: $(shown client), $(shown server)"
-		netem || skip "this kernel has no netem"
-		nfs_mount 3
-		head -c 4096 /dev/urandom >$MNT/calls
-		netem delay "${delay}ms"
-		ms=$(together "$n" 12)
-		most=$(credits_granted)
-		echo "$n RPCs at $delay ms: $most credits, $(on_server bash -c "grep memory_held $DEBUG/server/*"), $ms ms"
-		((most >= n && most <= 2 * n + 2)) || die "$most credits for $n RPCs"
-		((ms <= 24 * delay + 500)) || [ "$PROVIDER/$n" = siw/64 ] || die "$ms ms for 12 READs at $delay ms"
-		netem
-		nfs_umount
+		for _ in 1 2 3; do
+			until_true 60 nobody_shown || die "connections are left: $(shown client), $(shown server)"
+			netem || skip "this kernel has no netem"
+			nfs_mount 3
+			head -c 4096 /dev/urandom >$MNT/calls
+			netem delay "${delay}ms"
+			ms=$(together "$n" 12)
+			most=$(credits_granted)
+			echo "$n RPCs at $delay ms: $most credits, $(on_server bash -c "grep memory_held $DEBUG/server/*"), $ms ms"
+			((most >= n && most <= 2 * n + 2)) || die "$most credits for $n RPCs"
+			netem
+			nfs_umount
+			((ms > 16 * delay + 500)) || break
+		done
+		((ms <= 16 * delay + 500)) || [ "$PROVIDER/$n" = siw/64 ] || die "$ms ms for 12 READs at $delay ms"
 	done
 }
 

@@ -599,6 +599,14 @@ def holds(session, name):
     return session
 
 
+def delegations(c, count):
+    """Returns the names of new files, for each of which another NFS client on the connection has a delegation"""
+    names = fresh_names(count)
+    for name in names:
+        delegation(c, name)
+    return names
+
+
 def recall(*names):
     """Open these files for writing, without waiting until the delegations are returned."""
     for name in names:
@@ -637,9 +645,7 @@ def answer_of(c, message, credit, extra=b""):
       "svc_rdma_bc_reply: status=[1-9]")
 def granted(b):
     c = b.connect()
-    names = fresh_names(6)
-    for name in names:
-        delegation(c, name)
+    names = delegations(c, 6)
     recall(*names)
     first = c.callback()
     want(first, "no callback")
@@ -662,9 +668,7 @@ def granted(b):
     for message in found:
         c.conn.send(answer_of(c, message, 1))
     c.works()
-    names = fresh_names(2)
-    for name in names:
-        delegation(c, name)
+    names = delegations(c, 2)
     recall(*names)
     first = c.callback()
     want(first, "a grant that is smaller than before stops the callbacks")
@@ -742,9 +746,7 @@ def answers(b):
 def given_up(b):
     not_on_6_1("nfsd of 6.1 does not send a callback again")
     c = b.connect()
-    names = fresh_names(5)
-    for name in names:
-        delegation(c, name)
+    names = delegations(c, 5)
     recall(names[0])
     c.conn.send(answer_of(c, c.callback(), 2))
     before = counters()
@@ -775,9 +777,7 @@ def given_up(b):
 @case("callbacks", "callbacks that wait for a credit and a Receive")       # Covers: BC-08
 def waiting_for_both(b):
     c = b.connect()
-    names = fresh_names(16)
-    for name in names:
-        delegation(c, name)
+    names = delegations(c, 16)
     before = counters()
     recall(names[0])
     first = c.callback()
@@ -796,9 +796,7 @@ def waiting_for_both(b):
 @case("callbacks", "the whole window, and Replies to callbacks, all at once")       # Covers: BC-08 V1-CRD-08
 def window_and_replies(b):
     c = b.connect(count=400)
-    names = fresh_names(8)
-    for name in names:
-        delegation(c, name)
+    names = delegations(c, 8)
     before = counters()
     recall(names[0])
     c.conn.send(answer_of(c, c.callback(), 16))
