@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Unit tests of net/client/reply.c: where the parts of a Reply are copied to, and whether a Reply
- * is awaited (also net/client/request.c). Another test is about the Receives of a Call whose Reply
- * has come (net/client/credit.c).
+ * is awaited (also net/client/request.c). Other tests are about the Receives of a Call whose Reply
+ * has come, and about the Reply to a callback that a Call lets pass (net/client/credit.c).
  *
  * In a Reply to the Linux NFS client, nothing follows data that is in a Write chunk. So tests with
  * a mount do not cover all cases of copying.
@@ -245,6 +245,46 @@ static void xprt_rdma_reply_is_awaited(struct kunit *test)
 							 &fx->rf_req, msg));
 }
 
+/* A Call had a credit when the Reply to a callback was queued behind it, and then lacks memory. The
+ * Reply is sent first (rfc5666bis 8.2.1). A Call that is not in the queue any more stays out of it.
+ *
+ * Covers: BC-02
+ */
+static void xprt_rdma_reply_goes_first(struct kunit *test)
+{
+	struct xprt_rdma_reply_fixture *fx;
+	struct rpc_rqst callback = { .rq_cong = 1 };
+	struct rpc_xprt *xprt;
+	struct rpc_task task = { };
+	struct rpc_rqst *rqst;
+
+	fx = kunit_kzalloc(test, sizeof(*fx), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, fx);
+	xprt = &fx->rf_xr.xr_xprt;
+	rqst = &fx->rf_req.rr_slot;
+	rqst->rq_xprt = xprt;
+	task.tk_rqstp = rqst;
+	spin_lock_init(&xprt->queue_lock);
+	INIT_LIST_HEAD(&xprt->xmit_queue);
+	list_add_tail(&rqst->rq_xmit, &xprt->xmit_queue);
+	set_bit(RPC_TASK_NEED_XMIT, &task.tk_runstate);
+
+	spin_lock(&xprt->queue_lock);
+	KUNIT_EXPECT_FALSE(test, xprt_rdma_credit_step_back(&task));
+	list_add_tail(&callback.rq_xmit, &xprt->xmit_queue);
+	KUNIT_EXPECT_TRUE(test, xprt_rdma_credit_step_back(&task));
+	KUNIT_EXPECT_TRUE(test, list_is_first(&callback.rq_xmit,
+					      &xprt->xmit_queue));
+	KUNIT_EXPECT_TRUE(test, list_is_last(&rqst->rq_xmit,
+					     &xprt->xmit_queue));
+
+	list_del_init(&rqst->rq_xmit);
+	clear_bit(RPC_TASK_NEED_XMIT, &task.tk_runstate);
+	KUNIT_EXPECT_TRUE(test, xprt_rdma_credit_step_back(&task));
+	KUNIT_EXPECT_TRUE(test, list_empty(&rqst->rq_xmit));
+	spin_unlock(&xprt->queue_lock);
+}
+
 /* An RPC waits for the completions of an invalidation and of a Send. A provider may report each of
  * them twice, which has no effect.
  */
@@ -343,6 +383,7 @@ static struct kunit_case xprt_rdma_reply_cases[] = {
 	KUNIT_CASE(xprt_rdma_reply_head_differs),
 	KUNIT_CASE(xprt_rdma_reply_in_two_receives),
 	KUNIT_CASE(xprt_rdma_reply_is_awaited),
+	KUNIT_CASE(xprt_rdma_reply_goes_first),
 	KUNIT_CASE(xprt_rdma_reply_waits_for_holds),
 	KUNIT_CASE(xprt_rdma_reply_frees_receives),
 	KUNIT_CASE(xprt_rdma_reply_spares_foreign),

@@ -451,6 +451,33 @@ static void xprt_rdma_credit_again_work(struct work_struct *work)
 }
 
 /**
+ * xprt_rdma_credit_step_back - let the requests behind a Call be sent before it
+ * @task: the RPC, which has no credit any more
+ *
+ * sunrpc puts a request that needs no credit, such as the Reply to a callback, before the Calls
+ * that wait for one, but not before a Call that has one. The Call may have had its credit when
+ * such a Reply was queued, and lacks memory now. So it goes to the end of the queue.
+ *
+ * Context: process; send lock and queue_lock held.
+ * Return: true if the first request in the queue needs no credit.
+ */
+VISIBLE_IF_KUNIT bool xprt_rdma_credit_step_back(struct rpc_task *task)
+{
+	struct rpc_rqst *rqst = task->tk_rqstp;
+	struct rpc_xprt *xprt = rqst->rq_xprt;
+	const struct rpc_rqst *next;
+
+	lockdep_assert_held(&xprt->queue_lock);
+
+	if (test_bit(RPC_TASK_NEED_XMIT, &task->tk_runstate))
+		list_move_tail(&rqst->rq_xmit, &xprt->xmit_queue);
+	next = list_first_entry_or_null(&xprt->xmit_queue, struct rpc_rqst,
+					rq_xmit);
+	return next && next->rq_cong;
+}
+EXPORT_SYMBOL_IF_KUNIT(xprt_rdma_credit_step_back);
+
+/**
  * xprt_rdma_credit_yield - give back the credits of a Call for which there is no memory
  * @task: the RPC; sunrpc will send it later
  *
@@ -464,19 +491,18 @@ static void xprt_rdma_credit_again_work(struct work_struct *work)
 int xprt_rdma_credit_yield(struct rpc_task *task)
 {
 	struct rpc_xprt *xprt = task->tk_rqstp->rq_xprt;
-	const struct rpc_rqst *next;
 
+	spin_lock(&xprt->queue_lock);
 	spin_lock(&xprt->transport_lock);
 	xprt_rdma_credit_give_back_locked(task);
-	/* sunrpc clears this bit, and wakes the next RPC, when a credit is returned. It clears the
-	 * bit as well when it queues a request that needs no credit, such as the Reply to a
-	 * callback; if one is first in the queue already, the bit must not be set.
+	/* sunrpc clears this bit, and wakes the next RPC, when a credit is returned. Just before it
+	 * queues a request that needs no credit, it clears the bit as well; if such a request is in
+	 * the queue already, the bit must not be set.
 	 */
-	next = list_first_entry_or_null(&xprt->xmit_queue, struct rpc_rqst,
-					rq_xmit);
-	if (!next || !next->rq_cong)
+	if (!xprt_rdma_credit_step_back(task))
 		set_bit(XPRT_CWND_WAIT, &xprt->state);
 	spin_unlock(&xprt->transport_lock);
+	spin_unlock(&xprt->queue_lock);
 	queue_delayed_work(xprtiod_workqueue,
 			   &xprt_rdma_from(xprt)->xr_again_work,
 			   XPRT_RDMA_AGAIN);

@@ -780,12 +780,13 @@ void xprt_rdma_reply_wait(struct rpc_task *task);
 void xprt_rdma_reply_receive(struct rpcrdma_conn *conn,
 			     struct rpcrdma_msg_in *msg);
 
-/* Functions of complete.c, reply.c and request.c that are global only for tests */
+/* Functions of complete.c, credit.c, reply.c and request.c that are global only for tests */
 #if IS_ENABLED(CONFIG_KUNIT)
 int xprt_rdma_reply_place(struct xprt_rdma *xr, struct xprt_rdma_req *req);
 bool xprt_rdma_reply_awaited(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 			     struct rpcrdma_msg_in *msg);
 bool xprt_rdma_send_is_awaited(struct xprt_rdma *xr, struct rpc_rqst *rqst);
+bool xprt_rdma_credit_step_back(struct rpc_task *task);
 #endif
 
 /* client/backchannel.c */
