@@ -72,7 +72,8 @@ void svc_rdma_rw_set_limits(struct svc_rdma_xprt *sx)
  *
  * RDMA Writes take no memory regions, unless the module parameter ib_core.force_mr is set,
  * which is meant for tests of the core. The only way to find out is to prepare a Write: if
- * force_mr is set, this fails, because the queue pair has no regions yet.
+ * force_mr is set, this fails, because the queue pair has no regions yet. The Write is never
+ * posted, so it does not matter of what memory it is.
  *
  * Context: process; sleeps.
  * Return: 0; %-EOPNOTSUPP if RDMA Writes take memory regions; or another negative errno.
@@ -84,8 +85,7 @@ int svc_rdma_rw_check(struct svc_rdma_xprt *sx)
 	struct scatterlist sg;
 	int rc;
 
-	sg_init_table(&sg, 1);
-	sg_set_page(&sg, ZERO_PAGE(0), PAGE_SIZE, 0);
+	sg_init_one(&sg, sx, 1);
 	rc = rdma_rw_ctx_init(&ctx, id->qp, id->port_num, &sg, 1, 0, 0, 0,
 			      DMA_TO_DEVICE);
 	if (rc == -EAGAIN) {
