@@ -100,8 +100,10 @@ void rpcrdma_device_query(struct ib_device *device, u32 port,
 	caps->dc_max_mr = attrs->max_mr;
 	caps->dc_max_init_rd_atom = attrs->max_qp_init_rd_atom;
 	caps->dc_max_rd_atom = attrs->max_qp_rd_atom;
+	/* hns of 7.3 has no local invalidation, although it says that it has. */
 	caps->dc_frwr =
 		attrs->device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS &&
+		device->ops.driver_id != RDMA_DRIVER_HNS &&
 		rpcrdma_size_can_register(attrs->page_size_cap, PAGE_SIZE);
 	caps->dc_sg_gaps = attrs->kernel_cap_flags & IBK_SG_GAPS_REG;
 	caps->dc_p2pdma = ib_dma_pci_p2p_dma_supported(device);
