@@ -75,7 +75,7 @@ kernel_known() {
 	esac
 }
 
-provider_known() { case $1 in siw | rxe) ;; *) die "no such provider: $1 (siw, rxe)" ;; esac }
+provider_known() { case $1 in siw | rxe | hca) ;; *) die "no such provider: $1 (siw, rxe, hca)" ;; esac }
 
 kernel_src() { echo "$CACHE/src/linux-source-$1"; }
 

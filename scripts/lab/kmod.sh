@@ -48,6 +48,13 @@ module_extra() {
 	make -C "$(kernel_kdir "$1")" ARCH="$(kernel_machine "$1")" "${TOOLCHAIN[@]}" M="$3" --no-print-directory modules
 }
 
+# module_hca <kernel> <directory>: build hca_sim.ko, the simulated adapter (lab/hca/main.c), in <directory>/hca
+module_hca() {
+	mkdir -p "$2/hca"
+	cp "$LAB/hca"/* "$2/hca/"
+	make -C "$(kernel_kdir "$1")" ARCH="$(kernel_machine "$1")" "${TOOLCHAIN[@]}" M="$2/hca" --no-print-directory modules
+}
+
 module_install() {
 	local k=$1 root base
 	base=$(kernel_root "$k")

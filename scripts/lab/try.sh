@@ -5,7 +5,7 @@
 # usage: scripts/lab/try.sh KERNEL PROVIDER ['shell commands']
 #   KERNEL    7.3 | 6.12 (the lab's debug kernels) | debian, debian-6.1 (Debian's own 6.12 and 6.1),
 #             debian-arm64, ... (6.12 for other processors, see foreign.sh)
-#   PROVIDER  siw | rxe (Debian's kernels have rxe only)
+#   PROVIDER  siw | rxe (Debian's kernels have rxe only) | hca (the simulated adapter, hca/main.c)
 #
 # Builds rpcrdma.ko from this tree for KERNEL, boots one guest that loads it and exports
 # /export (tmpfs) over RDMA, mounts it at /mnt (VERS=4.2), runs the commands (bash, set -e;
@@ -15,6 +15,7 @@
 #
 # Environment: MODULE=intree  the kernel's own module instead of ours
 #              VERS=3|4.0|4.1|4.2   MOUNT_OPTS=...   NOMOUNT=1: only load, do not serve or mount
+#              HCA='profile=cxgb4 seed=7'   parameters of the simulated adapter
 #              LIMIT=seconds (300)   GUEST_MEM=3G GUEST_CPUS=1   GUEST_CMDLINE='dyndbg=...'
 # Examples:
 #   scripts/lab/try.sh 7.3 siw 'cp -r /usr/include/linux /mnt/; diff -r /usr/include/linux /export/linux'
@@ -28,7 +29,11 @@ need_packages "${PKG_GUEST[@]}"
 (module_ready "$kernel")
 
 dir=$TREE/run/try-$$
-guest_run_dir "$dir" "$kernel" "$provider" VERS="${VERS:-4.2}" MOUNT_OPTS="${MOUNT_OPTS:-}"
+guest_run_dir "$dir" "$kernel" "$provider" VERS="${VERS:-4.2}" MOUNT_OPTS="${MOUNT_OPTS:-}" HCA="${HCA:-}"
+if [ "$provider" = hca ]; then
+	with_log "building hca_sim.ko for $kernel" "$dir/log/hca.log" module_hca "$kernel" "$dir" ||
+		failed "hca_sim.ko does not build for $kernel"
+fi
 {
 	echo 'net_alone; provider_up; module_load'
 	# shellcheck disable=SC2016

@@ -92,10 +92,15 @@ net_pair() {
 device_add() { rdma link add lab0 type "$PROVIDER" netdev "$RDMA_NETDEV"; }
 
 provider_up() {
-	local mod=rdma_rxe
+	local mods=(rdma_ucm rdma_rxe)
 	[ ! -e /sys/class/infiniband/lab0 ] || return 0
-	[ "$PROVIDER" = rxe ] || mod=siw
-	modprobe -a ib_uverbs rdma_ucm $mod || die "this kernel has no $PROVIDER"
+	case $PROVIDER in
+	siw) mods=(rdma_ucm siw) ;;
+	hca) mods=(rdma_cm iw_cm) ;;
+	esac
+	modprobe -a ib_uverbs "${mods[@]}" || die "this kernel has no $PROVIDER"
+	# shellcheck disable=SC2086
+	[ "$PROVIDER" != hca ] || insmod /lab/hca/hca_sim.ko ${HCA:-}
 	device_add || die "no $PROVIDER link"
 	until_true 10 grep -q ACTIVE /sys/class/infiniband/lab0/ports/1/state || die "link lab0 is not active"
 }
@@ -104,6 +109,7 @@ provider_down() {
 	rdma link delete lab0
 	case $PROVIDER in
 	rxe) rmmod rdma_rxe ;;
+	hca) rmmod hca_sim ;;
 	# With lockdep, each TCP socket of siw holds a reference to the module siw. A closed socket
 	# remains until the peer has acknowledged its data. After a time without a network, this
 	# happens only at TCP's next retransmission, which may be two minutes away.

@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * hca_sim - a simulated RDMA adapter for tests (main.c says what it is)
+ *
+ * Locks, from the outer to the inner one:
+ *	hca_engine_lock	a mutex. Its holder is what the adapter does at this moment: the engine
+ *			while it executes work requests, or a verb that changes a queue pair, a
+ *			connection or a memory region. So these never change under the engine.
+ *	hca_lock	a spinlock for everything that a verb may touch in an interrupt: work
+ *			queues, completion queues, the engine's list, and the states that they
+ *			depend on.
+ *	the lock of mem.c
+ */
+#ifndef HCA_SIM_H
+#define HCA_SIM_H
+
+#include <linux/completion.h>
+#include <linux/irq_work.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/refcount.h>
+#include <linux/spinlock.h>
+#include <linux/xarray.h>
+#include <rdma/ib_verbs.h>
+#include <rdma/iw_cm.h>
+
+/* What may be reported: the name in debugfs and in the kernel log, and what it means. */
+#define HCA_KINDS(_) \
+	_(UNMAPPED, "unmapped")		/* an address that is not mapped */ \
+	_(BEYOND, "beyond")		/* begins in a mapping and ends beyond it */ \
+	_(DIRECTION, "direction")	/* the mapping is for the other direction */ \
+	_(OWNER, "owner")		/* the range belongs to the CPU */ \
+	_(STALE, "stale")		/* posted, but not synced after the CPU's last write */ \
+	_(CHANGED, "changed")		/* buffer changed between post and execution */ \
+	_(UNMAP, "unmap")		/* unmapped or synced otherwise than mapped */ \
+	_(SQ_OVERFLOW, "sq-overflow") \
+	_(RQ_OVERFLOW, "rq-overflow") \
+	_(CQ_OVERFLOW, "cq-overflow") \
+	_(STATE, "state")		/* posted in a wrong state of the queue pair */ \
+	_(OPCODE, "opcode")		/* the adapter has no such request */ \
+	_(SGE, "sge")			/* more SGEs than the queue has */ \
+	_(INLINE, "inline")		/* more inline data than the queue pair has */ \
+	_(RNR, "rnr")			/* a Send has found no Receive */ \
+	_(LENGTH, "length")		/* a Send is longer than the Receive */ \
+	_(KEY, "key")			/* no region has this key (any more) */ \
+	_(MR_INVALID, "mr-invalid")	/* region used before it is registered, or after */ \
+	_(MR_TWICE, "mr-twice")		/* registered although it is valid */ \
+	_(INV_TWICE, "inv-twice")	/* invalidated although it is not valid */ \
+	_(MR_BUSY, "mr-busy")		/* mapped or freed while its registration is queued */ \
+	_(MR_LIST, "mr-list")		/* registered without, or with too long, a page list */ \
+	_(PD, "pd")			/* region of another protection domain */ \
+	_(RIGHTS, "rights")		/* the region does not allow this access */ \
+	_(BOUNDS, "bounds")		/* beyond the region */ \
+	_(ORD, "ord")			/* more RDMA Reads than the adapter can send */ \
+	_(IRD, "ird")			/* an RDMA Read that the peer does not expect */ \
+	_(BUSY, "busy")			/* destroyed while it is in use */
+
+enum hca_kind {
+#define HCA_KIND(name, text) HCA_ ## name,
+	HCA_KINDS(HCA_KIND)
+#undef HCA_KIND
+	HCA_KIND_COUNT
+};
+
+/**
+ * struct hca_profile - the limits of one adapter, as its driver reports them
+ * @name: value of the parameter profile
+ * @qp_wr: work requests in a queue
+ * @send_sge: SGEs of a Send or an RDMA Write
+ * @recv_sge: SGEs of a Receive
+ * @read_sge: SGEs of an RDMA Read
+ * @inline_max: bytes of inline data
+ * @cqe: entries of a completion queue
+ * @mr_pages: pages of a memory region
+ * @mr: memory regions
+ * @ird: RDMA Reads that a queue pair may have to answer (max_qp_rd_atom)
+ * @ord: RDMA Reads that a queue pair may send (max_qp_init_rd_atom)
+ * @sgl_rd: RDMA Reads of more SGEs are slower than with a region; 0 if not known
+ * @gaps: regions may have pages with gaps (IBK_SG_GAPS_REG)
+ * @lkey: has one local DMA key for all protection domains (IBK_LOCAL_DMA_LKEY)
+ */
+struct hca_profile {
+	const char *name;
+	u32 qp_wr;
+	u32 send_sge;
+	u32 recv_sge;
+	u32 read_sge;
+	u32 inline_max;
+	u32 cqe;
+	u32 mr_pages;
+	u32 mr;
+	u32 ird;
+	u32 ord;
+	u32 sgl_rd;
+	bool gaps;
+	bool lkey;
+};
+
+/**
+ * struct hca_dev - one adapter
+ * @ib: what the RDMA core knows
+ * @profile: its limits
+ * @netdev: the network device beside it; only its address and state are used
+ * @dma: the device for the DMA API, or NULL if ULPs pass kernel addresses
+ * @qps: queue pairs by number
+ * @mrs: memory regions by key >> 8
+ * @next_qp: where the search for a free number begins
+ * @next_mr: likewise for regions, so that keys are not used again soon
+ */
+struct hca_dev {
+	struct ib_device ib;
+	const struct hca_profile *profile;
+	struct net_device *netdev;
+	struct device *dma;
+	struct xarray qps;
+	struct xarray mrs;
+	u32 next_qp;
+	u32 next_mr;
+};
+
+/* The local DMA key of adapters that have one. Not 0, so that a forgotten key is noticed. */
+#define HCA_LOCAL_LKEY	0x7fffff00
+
+struct hca_pd {
+	struct ib_pd ib;
+};
+
+/**
+ * struct hca_extent - a part of a memory region
+ * @addr: DMA address
+ * @len: bytes
+ */
+struct hca_extent {
+	u64 addr;
+	u32 len;
+};
+
+/**
+ * struct hca_mr - memory region
+ * @ib: what the RDMA core knows
+ * @index: its keys are @index << 8, plus a byte that the ULP may change
+ * @dma: a region for all addresses (ib_get_dma_mr())
+ * @staged: the list that ib_map_mr_sg() makes
+ * @nstaged: its length
+ * @max: its size
+ * @queued: registrations that are posted, and not executed yet; under hca_lock
+ * @valid: is it registered? This and the following members belong to the engine.
+ * @key: the key under which it is registered
+ * @access: rights
+ * @iova: its first address
+ * @length: its bytes
+ * @list: the list as it was when the region was registered
+ * @n: length of @list
+ */
+struct hca_mr {
+	struct ib_mr ib;
+	u32 index;
+	bool dma;
+	struct hca_extent *staged;
+	u32 nstaged;
+	u32 max;
+	u32 queued;
+	bool valid;
+	u32 key;
+	int access;
+	u64 iova;
+	u64 length;
+	struct hca_extent *list;
+	u32 n;
+};
+
+/**
+ * struct hca_wqe - a work request in a queue
+ * @wr_id: from the ULP; often a pointer to a struct ib_cqe
+ * @opcode: what to do
+ * @flags: IB_SEND_* flags
+ * @num_sge: used elements of @sge
+ * @length: sum of their lengths
+ * @sge: elements; @sge[0] of RDMA Read and Write is local as well
+ * @data: inline data; NULL if the queue pair has none
+ * @sum: checksum of the data when the request was posted
+ * @summed: is there a checksum?
+ * @remote: address and key at the peer
+ * @inv: key to invalidate, or immediate data
+ * @mr: region to register
+ * @key: key under which to register it
+ * @access: its rights
+ * @iova: its first address
+ * @mr_length: its bytes
+ */
+struct hca_wqe {
+	u64 wr_id;
+	enum ib_wr_opcode opcode;
+	int flags;
+	u32 num_sge;
+	u32 length;
+	struct ib_sge *sge;
+	u8 *data;
+	u32 sum;
+	bool summed;
+	struct ib_sge remote;
+	u32 inv;
+	struct hca_mr *mr;
+	u32 key;
+	int access;
+	u64 iova;
+	u64 mr_length;
+};
+
+/**
+ * struct hca_wq - a send queue or receive queue
+ * @wqe: the ring
+ * @sges: memory for the SGEs
+ * @data: memory for the inline data
+ * @size: number of elements of @wqe
+ * @max_sge: SGEs of each
+ * @head: counts requests that were posted
+ * @next: counts requests that were executed
+ * @tail: counts requests of which the ULP knows that they are done: it has polled a completion
+ */
+struct hca_wq {
+	struct hca_wqe *wqe;
+	struct ib_sge *sges;
+	u8 *data;
+	u32 size;
+	u32 max_sge;
+	u32 head;
+	u32 next;
+	u32 tail;
+};
+
+/**
+ * struct hca_cqe - a completion
+ * @wc: what the ULP sees
+ * @wq: queue of the request
+ * @done: &hca_wq.tail after the ULP has seen this completion
+ */
+struct hca_cqe {
+	struct ib_wc wc;
+	struct hca_wq *wq;
+	u32 done;
+};
+
+/**
+ * struct hca_cq - completion queue
+ * @ib: what the RDMA core knows
+ * @cqe: the ring
+ * @size: number of its elements
+ * @head: counts completions
+ * @seen: counts completions that the ULP may poll; the others wait for the end of the batch
+ * @tail: counts completions that were polled
+ * @armed: the flags of ib_req_notify_cq(), 0 if the ULP wants no event
+ * @solicited: one of the completions in the batch is for IB_CQ_SOLICITED
+ * @batch: element of the engine's list of queues with a batch
+ * @irq: calls the completion handler
+ */
+struct hca_cq {
+	struct ib_cq ib;
+	struct hca_cqe *cqe;
+	u32 size;
+	u32 head;
+	u32 seen;
+	u32 tail;
+	int armed;
+	bool solicited;
+	struct list_head batch;
+	struct irq_work irq;
+};
+
+struct hca_ep;
+
+/**
+ * struct hca_qp - queue pair
+ * @ib: what the RDMA core knows
+ * @state: its state
+ * @sq: send queue
+ * @rq: receive queue
+ * @max_inline: bytes of inline data
+ * @sig_all: each request makes a completion
+ * @access: what the peer may do (IB_QP_ACCESS_FLAGS)
+ * @peer: the other end; changes under hca_engine_lock only
+ * @ep: the connection, see cm.c
+ * @ord: RDMA Reads that it may send
+ * @ird: RDMA Reads that it may have to answer
+ * @active: element of the engine's list of queue pairs with work
+ * @rnr: jiffies when a Send found no Receive, or 0
+ * @refs: one of the owner, and those of the connection manager
+ * @freed: there are no references any more
+ */
+struct hca_qp {
+	struct ib_qp ib;
+	enum ib_qp_state state;
+	struct hca_wq sq;
+	struct hca_wq rq;
+	u32 max_inline;
+	bool sig_all;
+	int access;
+	struct hca_qp *peer;
+	struct hca_ep *ep;
+	u32 ord;
+	u32 ird;
+	struct list_head active;
+	unsigned long rnr;
+	refcount_t refs;
+	struct completion freed;
+};
+
+extern struct mutex hca_engine_lock;
+extern spinlock_t hca_lock;
+
+static inline struct hca_dev *to_hca_dev(struct ib_device *ib)
+{
+	return container_of(ib, struct hca_dev, ib);
+}
+
+static inline struct hca_cq *to_hca_cq(struct ib_cq *ib)
+{
+	return container_of(ib, struct hca_cq, ib);
+}
+
+static inline struct hca_qp *to_hca_qp(struct ib_qp *ib)
+{
+	return container_of(ib, struct hca_qp, ib);
+}
+
+static inline struct hca_mr *to_hca_mr(struct ib_mr *ib)
+{
+	return container_of(ib, struct hca_mr, ib);
+}
+
+/* main.c */
+extern bool hca_check;
+extern bool hca_coherent;
+extern uint hca_rnr_ms;
+__printf(2, 3) void hca_report(enum hca_kind kind, const char *format, ...);
+unsigned long hca_reports(enum hca_kind kind);
+void hca_quiet(bool quiet);
+
+/* profile.c */
+const struct hca_profile *hca_profile_find(const char *name);
+
+/* mem.c */
+struct seq_file;
+int hca_mem_attach(struct hca_dev *dev);
+void hca_mem_detach(struct hca_dev *dev);
+int hca_mem_read(struct hca_dev *dev, u64 addr, void *to, u32 len,
+		 enum hca_kind verify);
+int hca_mem_write(struct hca_dev *dev, u64 addr, const void *from, u32 len);
+void hca_mem_show(struct seq_file *seq);
+
+/* verbs.c */
+extern const struct ib_device_ops hca_verbs_ops;
+u32 hca_wqe_sum(struct hca_dev *dev, const struct hca_wqe *wqe);
+
+/* engine.c */
+int hca_engine_start(u64 seed);
+void hca_engine_stop(void);
+u32 hca_engine_random(void);
+void hca_engine_kick(struct hca_qp *qp);
+void hca_engine_forget(struct hca_qp *qp);
+void hca_qp_error(struct hca_qp *qp);
+void hca_cq_irq(struct irq_work *work);
+
+/* cm.c */
+extern const struct ib_device_ops hca_cm_ops;
+int hca_cm_init(void);
+void hca_cm_exit(void);
+void hca_cm_join(struct hca_qp *a, struct hca_qp *b);
+void hca_cm_down(struct hca_qp *qp);
+
+/* selftest.c */
+int hca_selftest(struct hca_dev *dev);
+
+#endif /* HCA_SIM_H */

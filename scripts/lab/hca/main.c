@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * hca_sim - a simulated RDMA adapter for tests
+ *
+ * This module is for RDMA what mac80211_hwsim is for wireless: an adapter without hardware, which
+ * is strict. It does what the adapter of a careful manufacturer would do, and it reports each
+ * request that such an adapter would have to refuse, or that would lose data. Only kernel ULPs can
+ * use it. Both ends of a connection must be in this kernel. The adapter is of the iWARP kind:
+ * connections are found by IP address and port (cm.c), but no packets are sent.
+ *
+ *	rdma link add lab0 type hca netdev eth0
+ *
+ * Parameters
+ *	profile		the adapter whose limits it has, see profile.c
+ *	seed		the order in which the adapter executes requests of different queue pairs,
+ *			and delivers completions, depends on it
+ *	coherent	the adapter accesses the CPU's memory directly, as on most PCs: a missing
+ *			sync is still reported where it is noticed, but does no harm (0)
+ *	check		compare buffers with checksums and with the CPU's memory (1)
+ *	rnr_ms		how long a Send waits for a Receive. 0, the default, is as with iWARP:
+ *			the connection breaks.
+ *	ignore		comma-separated list of kinds of reports to ignore
+ *	selftest	when a device is added, violate each rule once, and expect the report
+ * debugfs hca_sim/
+ *	reports		how often each kind of report was made
+ *	mappings	DMA mappings that exist, and who made them
+ */
+#include <linux/debugfs.h>
+#include <linux/inetdevice.h>
+#include <linux/module.h>
+#include <linux/netdevice.h>
+#include <linux/seq_file.h>
+#include <linux/stacktrace.h>
+#include <net/addrconf.h>
+#include <rdma/rdma_netlink.h>
+#include "hca.h"
+
+/* Reports of one kind that are printed. More are only counted. */
+#define HCA_PRINTED	20
+
+static char *profile = "mlx5";
+module_param(profile, charp, 0644);
+static ulong seed = 1;
+module_param(seed, ulong, 0444);
+bool hca_check = true;
+module_param_named(check, hca_check, bool, 0644);
+bool hca_coherent;
+module_param_named(coherent, hca_coherent, bool, 0444);
+uint hca_rnr_ms;
+module_param_named(rnr_ms, hca_rnr_ms, uint, 0644);
+static char *ignore = "";
+module_param(ignore, charp, 0444);
+static bool selftest;
+module_param(selftest, bool, 0644);
+
+static struct dentry *hca_dir;
+
+/* --- reports ------------------------------------------------------------------ */
+
+static const char * const hca_kind_names[] = {
+#define HCA_KIND(name, text) [HCA_ ## name] = text,
+	HCA_KINDS(HCA_KIND)
+#undef HCA_KIND
+};
+
+static atomic_long_t hca_counts[HCA_KIND_COUNT];
+static bool hca_ignored[HCA_KIND_COUNT];
+static bool hca_silent;
+
+/**
+ * hca_report - report that a rule was violated
+ * @kind: which rule
+ * @format: how
+ *
+ * Context: any
+ */
+void hca_report(enum hca_kind kind, const char *format, ...)
+{
+	unsigned long stack[16];
+	struct va_format text;
+	va_list args;
+
+	if (hca_ignored[kind])
+		return;
+	if (atomic_long_inc_return(&hca_counts[kind]) > HCA_PRINTED ||
+	    hca_silent)
+		return;
+	va_start(args, format);
+	text.fmt = format;
+	text.va = &args;
+	pr_err("hca_sim: report: %s: %pV\n", hca_kind_names[kind], &text);
+	va_end(args);
+	stack_trace_print(stack, stack_trace_save(stack, ARRAY_SIZE(stack), 1),
+			  4);
+}
+
+/**
+ * hca_reports - count reports
+ * @kind: of which kind
+ *
+ * Context: any
+ * Return: the number of reports of this kind
+ */
+unsigned long hca_reports(enum hca_kind kind)
+{
+	return atomic_long_read(&hca_counts[kind]);
+}
+
+/**
+ * hca_quiet - during the self test, only count reports
+ * @quiet: does the self test begin?
+ *
+ * When it ends, the counters begin again at 0.
+ *
+ * Context: process
+ */
+void hca_quiet(bool quiet)
+{
+	unsigned int kind;
+
+	hca_silent = quiet;
+	for (kind = 0; kind < HCA_KIND_COUNT && !quiet; kind++)
+		atomic_long_set(&hca_counts[kind], 0);
+}
+
+static void hca_ignore(void)
+{
+	unsigned int kind;
+	const char *at;
+	size_t len;
+
+	for (at = ignore; *at; at += len + (at[len] == ',')) {
+		len = strcspn(at, ",");
+		for (kind = 0; kind < HCA_KIND_COUNT; kind++)
+			if (strlen(hca_kind_names[kind]) == len &&
+			    !strncmp(at, hca_kind_names[kind], len))
+				hca_ignored[kind] = true;
+	}
+}
+
+static int reports_show(struct seq_file *seq, void *unused)
+{
+	unsigned int kind;
+
+	for (kind = 0; kind < HCA_KIND_COUNT; kind++)
+		seq_printf(seq, "%s %lu\n", hca_kind_names[kind],
+			   hca_reports(kind));
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(reports);
+
+static int mappings_show(struct seq_file *seq, void *unused)
+{
+	hca_mem_show(seq);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(mappings);
+
+/* --- the device --------------------------------------------------------------- */
+
+static int hca_query_device(struct ib_device *ib, struct ib_device_attr *attr,
+			    struct ib_udata *udata)
+{
+	struct hca_dev *dev = to_hca_dev(ib);
+	const struct hca_profile *p = dev->profile;
+
+	addrconf_addr_eui48((u8 *)&attr->sys_image_guid,
+			    dev->netdev->dev_addr);
+	attr->device_cap_flags = IB_DEVICE_MEM_MGT_EXTENSIONS;
+	attr->kernel_cap_flags = IBK_ALLOW_USER_UNREG |
+				 (p->gaps ? IBK_SG_GAPS_REG : 0) |
+				 (p->lkey ? IBK_LOCAL_DMA_LKEY : 0);
+	attr->max_mr_size = ~0ull;
+	attr->page_size_cap = PAGE_MASK & 0xffffffff;
+	attr->max_qp = 1 << 16;
+	attr->max_qp_wr = p->qp_wr;
+	attr->max_send_sge = p->send_sge;
+	attr->max_recv_sge = p->recv_sge;
+	attr->max_sge_rd = p->read_sge;
+	attr->max_cq = 1 << 16;
+	attr->max_cqe = p->cqe;
+	attr->max_mr = p->mr;
+	attr->max_pd = 1 << 15;
+	attr->max_qp_rd_atom = p->ird;
+	attr->max_qp_init_rd_atom = p->ord;
+	attr->max_res_rd_atom = p->ird * attr->max_qp;
+	attr->max_fast_reg_page_list_len = p->mr_pages;
+	attr->max_sgl_rd = p->sgl_rd;
+	attr->max_pkeys = 1;
+	return 0;
+}
+
+static int hca_query_port(struct ib_device *ib, u32 port,
+			  struct ib_port_attr *attr)
+{
+	struct net_device *netdev = to_hca_dev(ib)->netdev;
+	bool up = netif_running(netdev) && netif_carrier_ok(netdev);
+
+	memset(attr, 0, sizeof(*attr));
+	attr->state = up ? IB_PORT_ACTIVE : IB_PORT_DOWN;
+	attr->phys_state = up ? IB_PORT_PHYS_STATE_LINK_UP :
+				IB_PORT_PHYS_STATE_DISABLED;
+	attr->max_mtu = IB_MTU_4096;
+	attr->active_mtu = IB_MTU_4096;
+	attr->active_speed = IB_SPEED_EDR;
+	attr->active_width = IB_WIDTH_4X;
+	attr->gid_tbl_len = 1;
+	attr->max_msg_sz = 1U << 30;
+	attr->port_cap_flags = IB_PORT_CM_SUP;
+	return 0;
+}
+
+static int hca_port_immutable(struct ib_device *ib, u32 port,
+			      struct ib_port_immutable *immutable)
+{
+	immutable->gid_tbl_len = 1;
+	immutable->core_cap_flags = RDMA_CORE_PORT_IWARP;
+	return 0;
+}
+
+/* rdma_cm looks for the device of an address by the hardware address of its network device. */
+static int hca_query_gid(struct ib_device *ib, u32 port, int index,
+			 union ib_gid *gid)
+{
+	memset(gid, 0, sizeof(*gid));
+	memcpy(gid->raw, to_hca_dev(ib)->netdev->dev_addr, ETH_ALEN);
+	return 0;
+}
+
+static void hca_dealloc_driver(struct ib_device *ib)
+{
+	struct hca_dev *dev = to_hca_dev(ib);
+
+	WARN_ON(!xa_empty(&dev->qps) || !xa_empty(&dev->mrs));
+	xa_destroy(&dev->qps);
+	xa_destroy(&dev->mrs);
+	hca_mem_detach(dev);
+	dev_put(dev->netdev);
+}
+
+static const struct ib_device_ops hca_dev_ops = {
+	.owner = THIS_MODULE,
+	/* The core demands a number of each driver. There is none for this one. */
+	.driver_id = RDMA_DRIVER_UNKNOWN,
+	.dealloc_driver = hca_dealloc_driver,
+	.get_port_immutable = hca_port_immutable,
+	.query_device = hca_query_device,
+	.query_gid = hca_query_gid,
+	.query_port = hca_query_port,
+};
+
+static int hca_dev_init(struct hca_dev *dev, struct net_device *netdev)
+{
+	struct ib_device *ib = &dev->ib;
+
+	dev_hold(netdev);
+	dev->netdev = netdev;
+	ib->node_type = RDMA_NODE_RNIC;
+	ib->phys_port_cnt = 1;
+	ib->num_comp_vectors = num_online_cpus();
+	ib->local_dma_lkey = HCA_LOCAL_LKEY;
+	/* There is no TCP port that a port mapper would have to know. */
+	ib->iw_driver_flags = IW_F_NO_PORT_MAP;
+	strscpy(ib->iw_ifname, netdev->name, sizeof(ib->iw_ifname));
+	addrconf_addr_eui48((u8 *)&ib->node_guid, netdev->dev_addr);
+	xa_init_flags(&dev->qps, XA_FLAGS_ALLOC1);
+	xa_init_flags(&dev->mrs, XA_FLAGS_ALLOC1);
+	ib_set_device_ops(ib, &hca_dev_ops);
+	ib_set_device_ops(ib, &hca_verbs_ops);
+	ib_set_device_ops(ib, &hca_cm_ops);
+	return ib_device_set_netdev(ib, netdev, 1);
+}
+
+static int hca_dev_add(struct hca_dev *dev, const char *name,
+		       struct net_device *netdev)
+{
+	int rc;
+
+	rc = hca_dev_init(dev, netdev);
+	if (!rc)
+		rc = hca_mem_attach(dev);
+	if (rc)
+		return rc;
+	ib_mark_name_assigned_by_user(&dev->ib);
+	return ib_register_device(&dev->ib, name, dev->dma);
+}
+
+static int hca_newlink(const char *name, struct net_device *netdev)
+{
+	const struct hca_profile *p = hca_profile_find(profile);
+	struct hca_dev *dev;
+	int rc;
+
+	if (!p || netdev->addr_len != ETH_ALEN)
+		return -EINVAL;
+	dev = ib_alloc_device(hca_dev, ib);
+	if (!dev)
+		return -ENOMEM;
+	dev->profile = p;
+	rc = hca_dev_add(dev, name, netdev);
+	if (rc) {
+		/* This calls hca_dealloc_driver(). */
+		ib_dealloc_device(&dev->ib);
+		return rc;
+	}
+	pr_info("hca_sim: %s beside %s: profile %s, seed %lu, %s\n", name,
+		netdev->name, p->name, seed,
+		dev->dma ? "own DMA mappings" : "no DMA mappings");
+	return selftest ? hca_selftest(dev) : 0;
+}
+
+static struct rdma_link_ops hca_link_ops = {
+	.type = "hca",
+	.newlink = hca_newlink,
+};
+
+static int hca_netdev_event(struct notifier_block *nb, unsigned long event,
+			    void *arg)
+{
+	struct net_device *netdev = netdev_notifier_info_to_dev(arg);
+	struct ib_device *ib;
+
+	if (event != NETDEV_UNREGISTER)
+		return NOTIFY_OK;
+	ib = ib_device_get_by_netdev(netdev, RDMA_DRIVER_UNKNOWN);
+	if (!ib)
+		return NOTIFY_OK;
+	if (ib->ops.owner == THIS_MODULE)
+		ib_unregister_device_queued(ib);
+	ib_device_put(ib);
+	return NOTIFY_OK;
+}
+
+static struct notifier_block hca_netdev_nb = {
+	.notifier_call = hca_netdev_event,
+};
+
+static int __init hca_init(void)
+{
+	int rc;
+
+	hca_ignore();
+	if (!hca_profile_find(profile))
+		return -EINVAL;
+	rc = hca_cm_init();
+	if (rc)
+		return rc;
+	rc = hca_engine_start(seed);
+	if (rc)
+		goto out_cm;
+	rc = register_netdevice_notifier(&hca_netdev_nb);
+	if (rc)
+		goto out_engine;
+	hca_dir = debugfs_create_dir("hca_sim", NULL);
+	debugfs_create_file("reports", 0444, hca_dir, NULL, &reports_fops);
+	debugfs_create_file("mappings", 0444, hca_dir, NULL, &mappings_fops);
+	rdma_link_register(&hca_link_ops);
+	return 0;
+
+out_engine:
+	hca_engine_stop();
+out_cm:
+	hca_cm_exit();
+	return rc;
+}
+
+static void __exit hca_exit(void)
+{
+	rdma_link_unregister(&hca_link_ops);
+	unregister_netdevice_notifier(&hca_netdev_nb);
+	ib_unregister_driver(RDMA_DRIVER_UNKNOWN);
+	debugfs_remove(hca_dir);
+	hca_engine_stop();
+	hca_cm_exit();
+}
+
+module_init(hca_init);
+module_exit(hca_exit);
+MODULE_ALIAS_RDMA_LINK("hca");
+MODULE_DESCRIPTION("Simulated RDMA adapter for tests");
+MODULE_LICENSE("GPL");
