@@ -369,6 +369,6 @@ void hca_cm_join(struct hca_qp *a, struct hca_qp *b);
 void hca_cm_down(struct hca_qp *qp);
 
 /* selftest.c */
-int hca_selftest(struct hca_dev *dev);
+void hca_selftest(struct hca_dev *dev);
 
 #endif /* HCA_SIM_H */
