@@ -292,7 +292,7 @@ for role in client server; do
 done
 [ -z "$peer" ] || extra+=("KERNEL_server=$peer" "MODROOT_server=$(module_root "$peer")")
 guest_run_dir "$dir" "$kernel" "$provider" T="${T:-*}" CACHE="$CACHE" GROUPS_HERE="${groups[*]}" OURS="$ours" \
-	CAPTURE="$(header Capture)" ALL="${ALL:-}" PART="${PART:-}" FIO_SECONDS="${FIO_SECONDS:-60}" \
+	CAPTURE="$(header Capture)" ALL="${ALL:-}" HCA="${HCA:-}" PART="${PART:-}" FIO_SECONDS="${FIO_SECONDS:-60}" \
 	ROUNDS="${ROUNDS:-}" VERSION="${VERSION:-}" PATIENCE="$PATIENCE" \
 	DONE="${DONE:-}" "${extra[@]}"
 : >"$dir/shown"
@@ -301,6 +301,9 @@ guest_run_dir "$dir" "$kernel" "$provider" T="${T:-*}" CACHE="$CACHE" GROUPS_HER
 if [[ $group == *hostile* || $group == *siege* || $group == *many* ]] &&
 	! cc -O1 -shared -fPIC -o "$dir/peer.so" "$TOP/scripts/tests/peers/peer.c" -lrdmacm -libverbs 2>"$dir/log/peer.log"; then
 	result 'not ok' "$label-peer" 0 "peer.c does not compile: $(grep -m 1 error "$dir/log/peer.log" || tail -n 1 "$dir/log/peer.log") [$dir/log/peer.log]"
+fi
+if [ "$provider" = hca ] && ! module_hca "$kernel" "$dir" >"$dir/log/hca.log" 2>&1; then
+	result 'not ok' "$label-hca" 0 "hca_sim does not compile: $(grep -m 1 error "$dir/log/hca.log" || tail -n 1 "$dir/log/hca.log") [$dir/log/hca.log]"
 fi
 # Build the module gpu or p2p for the group of this name. (p2p can be built only for a kernel with
 # P2PDMA.)
