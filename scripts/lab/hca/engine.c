@@ -484,10 +484,14 @@ static enum ib_wc_status hca_exec_send(struct hca_qp *qp,
 	enum ib_wc_status status;
 	struct hca_wqe *recv;
 	u32 room = 0, i;
+	bool any;
 
 	if (!hca_sges_ok(qp, wqe, 0))
 		return IB_WC_LOC_PROT_ERR;
-	if (READ_ONCE(peer->rq.head) == peer->rq.next)
+	spin_lock_irq(&hca_lock);
+	any = peer->rq.head != peer->rq.next;
+	spin_unlock_irq(&hca_lock);
+	if (!any)
 		return IB_WC_RNR_RETRY_EXC_ERR;
 	recv = &peer->rq.wqe[peer->rq.next % peer->rq.size];
 	to.sge = recv->sge;
@@ -612,26 +616,37 @@ static bool hca_rnr_wait(struct hca_qp *qp)
 	return false;
 }
 
+/* A queue pair without a request that could be executed: flush, or end the connection. */
+static bool hca_step_idle(struct hca_qp *qp)
+{
+	bool busy = hca_qp_busy(qp);
+
+	lockdep_assert_held(&hca_lock);
+	if (qp->state == IB_QPS_SQD)
+		hca_qp_error(qp);
+	else if (qp->state == IB_QPS_ERR && qp->sq.head != qp->sq.next)
+		hca_sq_complete(qp, IB_WC_WR_FLUSH_ERR);
+	else if (qp->state == IB_QPS_ERR && busy)
+		hca_rq_complete(qp, IB_WC_WR_FLUSH_ERR, NULL);
+	return busy;
+}
+
 /* Execute one request. Returns whether something was done. */
 static bool hca_step(struct hca_qp *qp)
 {
-	struct hca_wqe *wqe = &qp->sq.wqe[qp->sq.next % (qp->sq.size ?: 1)];
-	bool any = READ_ONCE(qp->sq.head) != qp->sq.next;
-	bool rts = qp->state == IB_QPS_RTS || qp->state == IB_QPS_SQD;
 	enum ib_wc_status status;
+	struct hca_wqe *wqe;
+	bool done;
 
-	if (!rts || !any) {
-		spin_lock_irq(&hca_lock);
-		any = hca_qp_busy(qp);
-		if (qp->state == IB_QPS_SQD && qp->sq.head == qp->sq.next)
-			hca_qp_error(qp);
-		else if (qp->state == IB_QPS_ERR && qp->sq.head != qp->sq.next)
-			hca_sq_complete(qp, IB_WC_WR_FLUSH_ERR);
-		else if (qp->state == IB_QPS_ERR && any)
-			hca_rq_complete(qp, IB_WC_WR_FLUSH_ERR, NULL);
+	spin_lock_irq(&hca_lock);
+	if (qp->sq.head == qp->sq.next ||
+	    (qp->state != IB_QPS_RTS && qp->state != IB_QPS_SQD)) {
+		done = hca_step_idle(qp);
 		spin_unlock_irq(&hca_lock);
-		return any;
+		return done;
 	}
+	spin_unlock_irq(&hca_lock);
+	wqe = &qp->sq.wqe[qp->sq.next % qp->sq.size];
 	status = hca_exec(qp, wqe);
 	if (status == IB_WC_RNR_RETRY_EXC_ERR && hca_rnr_wait(qp))
 		return false;

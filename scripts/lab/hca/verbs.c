@@ -601,16 +601,15 @@ static int hca_post_send(struct ib_qp *ib, const struct ib_send_wr *wr,
 	unsigned long flags;
 	int rc = 0;
 
-	/* The lock is dropped after each request, because a checksum takes time. */
+	/* When a request is executed, the ULP may free the whole chain. So the engine waits. */
+	spin_lock_irqsave(&hca_lock, flags);
 	for (; wr && !rc; wr = wr->next) {
-		spin_lock_irqsave(&hca_lock, flags);
 		rc = hca_post_one_send(qp, wr);
 		if (rc)
 			*bad = wr;
-		else
-			hca_engine_kick(qp);
-		spin_unlock_irqrestore(&hca_lock, flags);
 	}
+	hca_engine_kick(qp);
+	spin_unlock_irqrestore(&hca_lock, flags);
 	return rc;
 }
 
