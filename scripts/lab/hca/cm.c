@@ -296,6 +296,18 @@ static bool hca_address_local(struct hca_dev *dev,
 	return same;
 }
 
+/* Has any adapter this address? If not, packets to it would be lost. */
+static bool hca_address_known(const struct sockaddr_storage *addr)
+{
+	struct hca_dev *dev;
+
+	lockdep_assert_held(&hca_lock);
+	list_for_each_entry(dev, &hca_devs, list)
+		if (hca_address_local(dev, addr))
+			return true;
+	return false;
+}
+
 static __be16 hca_port(const struct sockaddr_storage *addr)
 {
 	return addr->ss_family == AF_INET6 ?
@@ -344,22 +356,11 @@ static struct hca_ep *hca_listener_find(const struct sockaddr_storage *addr)
 	return NULL;
 }
 
-/* Make the passive side of @ep, and tell the listener. Returns 0 or a negative errno. */
-static int hca_ep_request(struct hca_ep *ep, struct hca_ep *passive)
+/* What the listener gets to know */
+static void hca_ep_requested(struct hca_ep *ep, struct hca_ep *passive,
+			     struct hca_ep *listener, struct iw_cm_event *event)
 {
-	struct iw_cm_event event = { .event = IW_CM_EVENT_CONNECT_REQUEST };
-	struct hca_ep *listener;
-	struct iw_cm_id *id;
-	int rc;
-
-	spin_lock_irq(&hca_lock);
-	listener = hca_listener_find(&ep->remote);
-	if (!listener || ep->state != HCA_EP_CONNECT) {
-		spin_unlock_irq(&hca_lock);
-		return -ECONNREFUSED;
-	}
-	id = listener->id;
-	id->add_ref(id);
+	lockdep_assert_held(&hca_lock);
 	kref_get(&passive->refs);
 	ep->peer = passive;
 	kref_get(&ep->refs);
@@ -368,41 +369,72 @@ static int hca_ep_request(struct hca_ep *ep, struct hca_ep *passive)
 	passive->local = ep->remote;
 	passive->remote = ep->local;
 	list_add_tail(&passive->list, &hca_requests);
-	event.local_addr = passive->local;
-	event.remote_addr = passive->remote;
-	event.provider_data = passive;
-	event.ird = min_t(u32, ep->ird, U8_MAX);
-	event.ord = min_t(u32, ep->ord, U8_MAX);
-	event.private_data = ep->data;
-	event.private_data_len = ep->len;
+	*event = (struct iw_cm_event) {
+		.event = IW_CM_EVENT_CONNECT_REQUEST,
+		.local_addr = passive->local,
+		.remote_addr = passive->remote,
+		.provider_data = passive,
+		.ird = min_t(u32, ep->ird, U8_MAX),
+		.ord = min_t(u32, ep->ord, U8_MAX),
+		.private_data = ep->data,
+		.private_data_len = ep->len,
+	};
+}
+
+/*
+ * Make the passive side of @ep, and tell the listener. If no adapter has the address, nobody will
+ * ever answer. Returns 0 or a negative errno.
+ */
+static int hca_ep_request(struct hca_ep *ep)
+{
+	struct hca_ep *passive = hca_ep_alloc(), *listener;
+	struct iw_cm_event event;
+	struct iw_cm_id *id;
+	int rc = -ECONNREFUSED;
+
+	if (!passive)
+		return -ENOMEM;
+	spin_lock_irq(&hca_lock);
+	listener = hca_listener_find(&ep->remote);
+	if (ep->state != HCA_EP_CONNECT ||
+	    (!listener && hca_address_known(&ep->remote))) {
+		spin_unlock_irq(&hca_lock);
+		hca_ep_put(passive);
+		return rc;
+	}
 	kref_get(&ep->refs);
 	queue_delayed_work(hca_cm_wq, &ep->timer, HCA_CM_TIMEOUT);
+	if (!listener) {
+		spin_unlock_irq(&hca_lock);
+		hca_ep_put(passive);
+		return 0;
+	}
+	id = listener->id;
+	id->add_ref(id);
+	hca_ep_requested(ep, passive, listener, &event);
 	spin_unlock_irq(&hca_lock);
 	rc = id->event_handler(id, &event);
 	id->rem_ref(id);
-	return rc ? -ECONNREFUSED : 0;
+	if (!rc)
+		return 0;
+	/* The backlog of the listener is full, so nobody knows the passive side. */
+	spin_lock_irq(&hca_lock);
+	list_del_init(&passive->list);
+	hca_ep_leave(passive);
+	spin_unlock_irq(&hca_lock);
+	hca_ep_put(passive);
+	return -ECONNREFUSED;
 }
 
 static void hca_ep_connect(struct work_struct *work)
 {
 	struct hca_ep *ep = container_of(work, struct hca_ep, connect);
-	struct hca_ep *passive = hca_ep_alloc();
-	int rc;
+	int rc = hca_ep_request(ep);
 
-	rc = passive ? hca_ep_request(ep, passive) : -ENOMEM;
-	if (rc) {
-		spin_lock_irq(&hca_lock);
-		/* The backlog of the listener was full, so nobody knows the passive side. */
-		if (passive && passive->peer) {
-			list_del_init(&passive->list);
-			hca_ep_leave(passive);
-			hca_ep_put(passive);
-		} else if (passive) {
-			hca_ep_put(passive);
-		}
+	spin_lock_irq(&hca_lock);
+	if (rc)
 		hca_ep_refuse(ep, rc);
-		spin_unlock_irq(&hca_lock);
-	}
+	spin_unlock_irq(&hca_lock);
 	hca_ep_put(ep);
 }
 

@@ -99,6 +99,7 @@ struct hca_profile {
 /**
  * struct hca_dev - one adapter
  * @ib: what the RDMA core knows
+ * @list: element of hca_devs; under hca_lock
  * @profile: its limits
  * @netdev: the network device beside it; only its address and state are used
  * @dma: the device for the DMA API, or NULL if ULPs pass kernel addresses
@@ -109,6 +110,7 @@ struct hca_profile {
  */
 struct hca_dev {
 	struct ib_device ib;
+	struct list_head list;
 	const struct hca_profile *profile;
 	struct net_device *netdev;
 	struct device *dma;
@@ -307,6 +309,7 @@ struct hca_qp {
 
 extern struct mutex hca_engine_lock;
 extern spinlock_t hca_lock;
+extern struct list_head hca_devs;
 
 static inline struct hca_dev *to_hca_dev(struct ib_device *ib)
 {

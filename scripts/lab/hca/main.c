@@ -55,6 +55,9 @@ module_param(selftest, bool, 0644);
 
 static struct dentry *hca_dir;
 
+/* All adapters */
+LIST_HEAD(hca_devs);
+
 /* --- reports ------------------------------------------------------------------ */
 
 static const char * const hca_kind_names[] = {
@@ -231,6 +234,9 @@ static void hca_dealloc_driver(struct ib_device *ib)
 {
 	struct hca_dev *dev = to_hca_dev(ib);
 
+	spin_lock_irq(&hca_lock);
+	list_del_init(&dev->list);
+	spin_unlock_irq(&hca_lock);
 	WARN_ON(!xa_empty(&dev->qps) || !xa_empty(&dev->mrs));
 	xa_destroy(&dev->qps);
 	xa_destroy(&dev->mrs);
@@ -255,6 +261,9 @@ static int hca_dev_init(struct hca_dev *dev, struct net_device *netdev)
 
 	dev_hold(netdev);
 	dev->netdev = netdev;
+	spin_lock_irq(&hca_lock);
+	list_add_tail(&dev->list, &hca_devs);
+	spin_unlock_irq(&hca_lock);
 	ib->node_type = RDMA_NODE_RNIC;
 	ib->phys_port_cnt = 1;
 	ib->num_comp_vectors = num_online_cpus();

@@ -9,6 +9,7 @@
 . "$TOP/scripts/tests/cases.sh"
 
 has_rxe_in_netns() {
+	[ "$PROVIDER" != hca ] || return 0
 	[ "$PROVIDER" = rxe ] || skip "siw has its sockets in the first network namespace only"
 	[ "$KERNEL" = 7.3 ] || skip "rxe of 6.12 has its sockets in the first network namespace only"
 }
@@ -26,7 +27,7 @@ case_netns-client() {
 		ip link set ve1 mtu 9000 up
 		mount -t debugfs debug /sys/kernel/debug
 		! timeout 60 mount -t nfs -o "proto=rdma,port=$1,vers=4.2,soft,retry=0" "$0:/" "$2" || exit 3
-		rdma link add lab1 type rxe netdev ve1
+		rdma link add lab1 type "$PROVIDER" netdev ve1
 		mount -t nfs -o "proto=rdma,port=$1,vers=4.2" "$0:/" "$2"
 		grep -q "xprt:.rdma" /proc/self/mountstats
 		python3 -I -S "$3" small --vers 4.2 --mnt "$2" --seed 5 --manifest /lab/manifest.netns
@@ -78,7 +79,7 @@ case_netns-address() {
 	ip -n user link set lo up
 	ip -n user addr add 10.9.0.3/24 dev ve1
 	ip -n user link set ve1 mtu 9000 up
-	nsenter --net=/run/netns/user rdma link add lab1 type rxe netdev ve1
+	nsenter --net=/run/netns/user rdma link add lab1 type "$PROVIDER" netdev ve1
 	# By default, a mount in another namespace than the first one gives up if there is no network.
 	nsenter --net=/run/netns/user mount -t nfs \
 		-o "proto=rdma,port=$PORT,vers=3,nolock,fatal_neterrors=none" $SERVER:$EXPORT $MNT
@@ -97,13 +98,13 @@ case_netns-server() {
 	ip link add se0 mtu 9000 type veth peer name se1 mtu 9000 netns server
 	ip addr add 10.7.0.2/24 dev se0
 	ip link set se0 up
-	rdma link add lab1 type rxe netdev se0
+	rdma link add lab1 type "$PROVIDER" netdev se0
 	# shellcheck disable=SC2016
 	ip netns exec server unshare -m bash -euc '
 		ip link set lo up
 		ip addr add 10.7.0.1/24 dev se1
 		ip link set se1 up
-		rdma link add lab2 type rxe netdev se1
+		rdma link add lab2 type "$PROVIDER" netdev se1
 		mount -t tmpfs nfsvar /var/lib/nfs
 		mkdir /var/lib/nfs/v4recovery /var/lib/nfs/rpc_pipefs /var/lib/nfs/nfsdcld
 		touch /var/lib/nfs/etab /var/lib/nfs/rmtab /var/lib/nfs/state
