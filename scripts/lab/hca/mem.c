@@ -171,8 +171,9 @@ static void hca_map_take(struct hca_map *map, u32 offset, u32 len)
 	bitmap_clear(map->written, offset, len);
 }
 
-static dma_addr_t hca_dma_map(struct device *device, phys_addr_t phys, size_t len,
-			  enum dma_data_direction dir, unsigned long attrs)
+static dma_addr_t hca_dma_map(struct device *device, phys_addr_t phys,
+			      size_t len, enum dma_data_direction dir,
+			      unsigned long attrs)
 {
 	struct hca_map *map;
 	unsigned long flags;
@@ -197,7 +198,7 @@ static dma_addr_t hca_dma_map(struct device *device, phys_addr_t phys, size_t le
 }
 
 static void hca_dma_unmap(struct device *device, dma_addr_t addr, size_t len,
-		      enum dma_data_direction dir, unsigned long attrs)
+			  enum dma_data_direction dir, unsigned long attrs)
 {
 	struct hca_map *map;
 	unsigned long flags;
@@ -280,7 +281,7 @@ static void hca_unmap_sg(struct device *device, struct scatterlist *sgl, int n,
 
 	for_each_sg(sgl, sg, n, i)
 		hca_dma_unmap(device, sg_dma_address(sg), sg_dma_len(sg), dir,
-			  attrs);
+			      attrs);
 }
 
 static int hca_map_sg(struct device *device, struct scatterlist *sgl, int n,
@@ -290,8 +291,8 @@ static int hca_map_sg(struct device *device, struct scatterlist *sgl, int n,
 	int i;
 
 	for_each_sg(sgl, sg, n, i) {
-		sg->dma_address = hca_dma_map(device, sg_phys(sg), sg->length, dir,
-					  attrs);
+		sg->dma_address = hca_dma_map(device, sg_phys(sg), sg->length,
+					      dir, attrs);
 		if (sg->dma_address == DMA_MAPPING_ERROR) {
 			hca_unmap_sg(device, sgl, i, dir, attrs);
 			return -ENOMEM;

@@ -420,7 +420,8 @@ static int st_connect(struct st *st)
 		return rc;
 	mutex_lock(&hca_engine_lock);
 	spin_lock_irq(&hca_lock);
-	a->ord = a->ird = b->ord = b->ird = 1;
+	a->ord = 1;
+	b->ird = 1;
 	hca_cm_join(a, b);
 	spin_unlock_irq(&hca_lock);
 	mutex_unlock(&hca_engine_lock);

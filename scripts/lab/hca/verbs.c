@@ -93,14 +93,18 @@ static struct ib_mr *hca_alloc_mr(struct ib_pd *pd, enum ib_mr_type type,
 static int hca_dereg_mr(struct ib_mr *ib, struct ib_udata *udata)
 {
 	struct hca_mr *mr = to_hca_mr(ib);
+	bool busy;
 
-	if (READ_ONCE(mr->queued))
-		hca_report(HCA_MR_BUSY, "region %#x is freed while its registration is queued",
-			   ib->rkey);
 	mutex_lock(&hca_engine_lock);
 	xa_erase(&to_hca_dev(ib->device)->mrs, mr->index);
+	busy = READ_ONCE(mr->queued);
 	mutex_unlock(&hca_engine_lock);
-	hca_mr_free(mr);
+	/* The engine will still look at the region, so it is left alone. */
+	if (busy)
+		hca_report(HCA_MR_BUSY, "region %#x is freed while its registration is queued",
+			   ib->rkey);
+	else
+		hca_mr_free(mr);
 	return 0;
 }
 
@@ -376,8 +380,8 @@ static int hca_qp_set_state(struct hca_qp *qp, enum ib_qp_state state)
 	if (state == IB_QPS_RESET) {
 		hca_cm_down(qp);
 		hca_engine_forget(qp);
-		qp->sq.head = qp->sq.next = qp->sq.tail = 0;
-		qp->rq.head = qp->rq.next = qp->rq.tail = 0;
+		qp->sq.tail = qp->sq.head;
+		qp->rq.tail = qp->rq.head;
 	}
 	qp->state = state;
 	if (state == IB_QPS_SQD)
