@@ -33,6 +33,7 @@
 	_(STALE, "stale")		/* posted, but not synced after the CPU's last write */ \
 	_(CHANGED, "changed")		/* buffer changed between post and execution */ \
 	_(UNMAP, "unmap")		/* unmapped or synced otherwise than mapped */ \
+	_(IN_USE, "in-use")		/* unmapped before the request is known to be done */ \
 	_(SQ_OVERFLOW, "sq-overflow") \
 	_(RQ_OVERFLOW, "rq-overflow") \
 	_(CQ_OVERFLOW, "cq-overflow") \
@@ -349,6 +350,7 @@ void hca_mem_detach(struct hca_dev *dev);
 int hca_mem_read(struct hca_dev *dev, u64 addr, void *to, u32 len,
 		 enum hca_kind verify);
 int hca_mem_write(struct hca_dev *dev, u64 addr, const void *from, u32 len);
+void hca_mem_hold(struct hca_dev *dev, u64 addr, int n);
 void hca_mem_show(struct seq_file *seq);
 
 /* verbs.c */

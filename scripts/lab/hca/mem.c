@@ -46,6 +46,7 @@
  * @shadow: the adapter's
  * @written: bit for each byte: the adapter has written it, and the CPU has not got it yet
  * @owned: bit for each byte: the CPU owns it
+ * @users: requests that use it, and are not known to be done
  * @depth: length of @stack
  * @stack: who made the mapping
  */
@@ -59,6 +60,7 @@ struct hca_map {
 	u8 *shadow;
 	unsigned long *written;
 	unsigned long *owned;
+	int users;
 	unsigned int depth;
 	unsigned long stack[HCA_STACK];
 };
@@ -207,6 +209,8 @@ static void hca_dma_unmap(struct device *device, dma_addr_t addr, size_t len,
 	map = hca_map_find(device, addr);
 	if (!map || map->addr != addr || map->len != len || map->dir != dir)
 		hca_map_complain(HCA_UNMAP, map, "unmapping", addr, len);
+	if (map && map->users)
+		hca_map_complain(HCA_IN_USE, map, "unmapping", addr, len);
 	if (map) {
 		if (!(attrs & DMA_ATTR_SKIP_CPU_SYNC))
 			hca_map_take(map, 0, map->len);
@@ -410,6 +414,19 @@ static int hca_map_write(struct hca_dev *dev, u64 addr, const void *from,
 	return map ? 0 : -EFAULT;
 }
 
+static void hca_map_hold(struct hca_dev *dev, u64 addr, int n)
+{
+	struct hca_map *map;
+	unsigned long flags;
+
+	spin_lock_irqsave(&hca_maps_lock, flags);
+	/* If there is no such mapping, that is reported elsewhere. */
+	map = hca_map_find(dev->dma, addr);
+	if (map)
+		map->users += n;
+	spin_unlock_irqrestore(&hca_maps_lock, flags);
+}
+
 static struct device *hca_device_create(void)
 {
 	struct platform_device_info info = {
@@ -473,6 +490,10 @@ static int hca_map_write(struct hca_dev *dev, u64 addr, const void *from,
 			 u32 len)
 {
 	return -EFAULT;
+}
+
+static void hca_map_hold(struct hca_dev *dev, u64 addr, int n)
+{
 }
 
 /**
@@ -555,4 +576,20 @@ int hca_mem_write(struct hca_dev *dev, u64 addr, const void *from, u32 len)
 		return hca_map_write(dev, addr, from, len);
 	memcpy(ib_virt_dma_to_ptr(addr), from, len);
 	return 0;
+}
+
+/**
+ * hca_mem_hold - count requests that use a mapping
+ * @dev: the adapter
+ * @addr: DMA address
+ * @n: 1 if a request was posted, -1 if the ULP knows that it is done
+ *
+ * Until then, the ULP must not unmap it.
+ *
+ * Context: any
+ */
+void hca_mem_hold(struct hca_dev *dev, u64 addr, int n)
+{
+	if (dev->dma)
+		hca_map_hold(dev, addr, n);
 }

@@ -215,6 +215,17 @@ static void st_unmap(struct st *st)
 	ib_dma_unmap_single(&st->dev->ib, addr, 32, DMA_TO_DEVICE);
 }
 
+static void st_in_use(struct st *st)
+{
+	struct ib_sge sge = st_sge(st, 0, 8);
+	struct ib_recv_wr wr = { .sg_list = &sge, .num_sge = 1 };
+
+	sge.addr = ib_dma_map_single(&st->dev->ib, st->page, 8,
+				     DMA_FROM_DEVICE);
+	ib_post_recv(st->qp[1], &wr, NULL);
+	ib_dma_unmap_single(&st->dev->ib, sge.addr, 8, DMA_FROM_DEVICE);
+}
+
 static void st_sq_overflow(struct st *st)
 {
 	unsigned int i;
@@ -375,7 +386,7 @@ static const struct {
 	void (*violate)(struct st *st);
 } st_cases[] = {
 	{ HCA_KIND_COUNT, st_good },
-	/* From here to HCA_UNMAP, the adapter must have DMA mappings. */
+	/* From here to HCA_IN_USE, the adapter must have DMA mappings. */
 	{ HCA_UNMAPPED, st_unmapped },
 	{ HCA_BEYOND, st_beyond },
 	{ HCA_DIRECTION, st_direction },
@@ -383,6 +394,7 @@ static const struct {
 	{ HCA_STALE, st_stale },
 	{ HCA_CHANGED, st_changed },
 	{ HCA_UNMAP, st_unmap },
+	{ HCA_IN_USE, st_in_use },
 	{ HCA_SQ_OVERFLOW, st_sq_overflow },
 	{ HCA_RQ_OVERFLOW, st_rq_overflow },
 	{ HCA_CQ_OVERFLOW, st_cq_overflow },
@@ -525,7 +537,7 @@ void hca_selftest(struct hca_dev *dev)
 
 	hca_quiet(true);
 	for (i = 0; i < ARRAY_SIZE(st_cases); i++) {
-		if (!dev->dma && st_cases[i].kind <= HCA_UNMAP)
+		if (!dev->dma && st_cases[i].kind <= HCA_IN_USE)
 			continue;
 		rc = st_run(dev, i);
 		run++;

@@ -168,6 +168,25 @@ static int hca_map_mr_sg(struct ib_mr *ib, struct scatterlist *sgl, int n,
 	return ib_sg_to_pages(ib, sgl, n, offset, hca_mr_page);
 }
 
+/* --- requests that are not done ----------------------------------------------- */
+
+static void hca_wqe_hold(struct hca_qp *qp, const struct hca_wqe *wqe, int n)
+{
+	u32 i;
+
+	for (i = 0; i < wqe->num_sge; i++)
+		if (wqe->sge[i].lkey == qp->ib.pd->local_dma_lkey)
+			hca_mem_hold(to_hca_dev(qp->ib.device),
+				     wqe->sge[i].addr, n);
+}
+
+/* The ULP knows that these requests are done. */
+static void hca_wq_release(struct hca_qp *qp, struct hca_wq *wq, u32 done)
+{
+	for (; wq->tail != done; wq->tail++)
+		hca_wqe_hold(qp, &wq->wqe[wq->tail % wq->size], -1);
+}
+
 /* --- completion queues -------------------------------------------------------- */
 
 static int hca_create_cq(struct ib_cq *ib, const struct ib_cq_init_attr *attr,
@@ -213,7 +232,7 @@ static int hca_poll_cq(struct ib_cq *ib, int n, struct ib_wc *wc)
 	spin_lock_irqsave(&hca_lock, flags);
 	for (i = 0; i < n && cq->tail != cq->seen; i++) {
 		cqe = &cq->cqe[cq->tail++ % cq->size];
-		cqe->wq->tail = cqe->done;
+		hca_wq_release(to_hca_qp(cqe->wc.qp), cqe->wq, cqe->done);
 		wc[i] = cqe->wc;
 	}
 	spin_unlock_irqrestore(&hca_lock, flags);
@@ -335,6 +354,8 @@ static int hca_destroy_qp(struct ib_qp *ib, struct ib_udata *udata)
 			   qp->rq.head - qp->rq.next);
 	hca_qp_error(qp);
 	hca_engine_forget(qp);
+	hca_wq_release(qp, &qp->sq, qp->sq.head);
+	hca_wq_release(qp, &qp->rq, qp->rq.head);
 	hca_cq_purge(to_hca_cq(ib->send_cq), qp);
 	hca_cq_purge(to_hca_cq(ib->recv_cq), qp);
 	spin_unlock_irq(&hca_lock);
@@ -380,8 +401,8 @@ static int hca_qp_set_state(struct hca_qp *qp, enum ib_qp_state state)
 	if (state == IB_QPS_RESET) {
 		hca_cm_down(qp);
 		hca_engine_forget(qp);
-		qp->sq.tail = qp->sq.head;
-		qp->rq.tail = qp->rq.head;
+		hca_wq_release(qp, &qp->sq, qp->sq.head);
+		hca_wq_release(qp, &qp->rq, qp->rq.head);
 	}
 	qp->state = state;
 	if (state == IB_QPS_SQD)
@@ -594,7 +615,7 @@ static int hca_post_one_send(struct hca_qp *qp, const struct ib_send_wr *wr)
 	}
 	rc = hca_wqe_fill(qp, &wq->wqe[wq->head % wq->size], wr);
 	if (!rc)
-		wq->head++;
+		hca_wqe_hold(qp, &wq->wqe[wq->head++ % wq->size], 1);
 	return rc;
 }
 
@@ -637,8 +658,10 @@ static int hca_post_one_recv(struct hca_qp *qp, const struct ib_recv_wr *wr)
 	wqe->wr_id = wr->wr_id;
 	rc = hca_wqe_sges(wq, wqe, wq->max_sge, wr->sg_list, wr->num_sge,
 			  qp->ib.qp_num);
-	if (!rc)
+	if (!rc) {
+		hca_wqe_hold(qp, wqe, 1);
 		wq->head++;
+	}
 	return rc;
 }
 
