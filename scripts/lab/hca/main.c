@@ -290,7 +290,6 @@ static int hca_dev_add(struct hca_dev *dev, const char *name,
 		rc = hca_mem_attach(dev);
 	if (rc)
 		return rc;
-	ib_mark_name_assigned_by_user(&dev->ib);
 	return ib_register_device(&dev->ib, name, dev->dma);
 }
 

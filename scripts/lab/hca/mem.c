@@ -28,7 +28,8 @@
 #include <linux/stacktrace.h>
 #include "hca.h"
 
-#ifdef CONFIG_ARCH_HAS_DMA_OPS
+/* Kernels before 6.12 call it CONFIG_DMA_OPS. */
+#if defined(CONFIG_ARCH_HAS_DMA_OPS) || defined(CONFIG_DMA_OPS)
 
 #define HCA_POISON	0xa5
 #define HCA_STACK	12
@@ -473,7 +474,7 @@ void hca_mem_show(struct seq_file *seq)
 	spin_unlock_irq(&hca_maps_lock);
 }
 
-#else /* !CONFIG_ARCH_HAS_DMA_OPS */
+#else /* no operations of devices */
 
 static struct device *hca_device_create(void)
 {
@@ -556,7 +557,7 @@ int hca_mem_read(struct hca_dev *dev, u64 addr, void *to, u32 len,
 {
 	if (dev->dma)
 		return hca_map_read(dev, addr, to, len, verify);
-	memcpy(to, ib_virt_dma_to_ptr(addr), len);
+	memcpy(to, (void *)(uintptr_t)addr, len);
 	return 0;
 }
 
@@ -574,7 +575,7 @@ int hca_mem_write(struct hca_dev *dev, u64 addr, const void *from, u32 len)
 {
 	if (dev->dma)
 		return hca_map_write(dev, addr, from, len);
-	memcpy(ib_virt_dma_to_ptr(addr), from, len);
+	memcpy((void *)(uintptr_t)addr, from, len);
 	return 0;
 }
 

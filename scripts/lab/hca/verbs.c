@@ -110,7 +110,7 @@ static int hca_dereg_mr(struct ib_mr *ib, struct ib_udata *udata)
 
 static struct ib_mr *hca_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
 				     u64 iova, int access,
-#ifdef HCA_MAP_PHYS
+#ifdef HCA_DMAH
 				     struct ib_dmah *dmah,
 #endif
 				     struct ib_udata *udata)
@@ -189,12 +189,17 @@ static void hca_wq_release(struct hca_qp *qp, struct hca_wq *wq, u32 done)
 
 /* --- completion queues -------------------------------------------------------- */
 
+#ifdef HCA_CQ_UDATA
 static int hca_create_cq(struct ib_cq *ib, const struct ib_cq_init_attr *attr,
-			 struct uverbs_attr_bundle *attrs)
+			 struct ib_udata *user)
+#else
+static int hca_create_cq(struct ib_cq *ib, const struct ib_cq_init_attr *attr,
+			 struct uverbs_attr_bundle *user)
+#endif
 {
 	struct hca_cq *cq = to_hca_cq(ib);
 
-	if (attrs || attr->flags)
+	if (user || attr->flags)
 		return -EOPNOTSUPP;
 	if (!attr->cqe || attr->cqe > to_hca_dev(ib->device)->profile->cqe)
 		return -EINVAL;

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# The client, or a second server, in a network namespace of its own. Only for rxe of 7.3, because siw, and rxe of 6.12,
-# have their sockets in the first namespace only.
+# The client, or a second server, in a network namespace of its own. Only for hca, and for rxe of 7.3, because siw, and
+# rxe of 6.12, have their sockets in the first namespace only.
 # Guests: alone
 # Limit: 1800
 # Second: none
