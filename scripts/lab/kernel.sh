@@ -197,6 +197,7 @@ kernel_fragment() { kernel_fragments "$1" | sed -n 's/[[:space:]]*#.*//; /^CONFI
 # um.patch: for each stack trace that KASAN, kmemleak or lockdep records, User-mode Linux searches the whole stack,
 # which takes most of its time. With the patch, it goes from frame to frame. The patch also repairs the network driver
 # of User-mode Linux, which takes a lock with bottom halves enabled: lockdep reports that, and turns itself off.
+# um-dma.patch: a device may have DMA operations of its own. The simulated adapter has some (hca/mem.c).
 # um-vector.patch: while one guest of a pair is stopped, the socket between the two guests fills up.
 # Without the patch, the network driver of the other guest then tries to send for ever, and no other
 # code of that guest runs.
@@ -208,7 +209,7 @@ kernel_patches() {
 	echo "$LAB/siw-zero-read.patch"
 	[ "$1" != 6.12 ] || echo "$LAB/rxe-again.patch"
 	[ "$1" != 7.3-dma ] || echo "$LAB/sw-dma.patch"
-	[ "$(kernel_machine "$1")" != um ] || printf '%s\n' "$LAB/um.patch" "$LAB/um-vector.patch"
+	[ "$(kernel_machine "$1")" != um ] || printf '%s\n' "$LAB/um.patch" "$LAB/um-dma.patch" "$LAB/um-vector.patch"
 }
 
 # kernel_patched <kernel>: apply the patches that its source does not have yet
@@ -275,8 +276,8 @@ kernel_make() {
 	local v=$1 dir=$2 image=bzImage
 	[ "$(kernel_machine "$v")" = x86 ] || image=linux
 	# The caller looks at the status, so "set -e" is off here.
-	kernel_configure "$v" "$dir" || return
 	kernel_patched "$v" || return
+	kernel_configure "$v" "$dir" || return
 	kernel_source_make "$v" O="$dir" -j"$JOBS" "$image" modules || return
 	rm -rf "$dir/root"
 	kernel_source_make "$v" O="$dir" -s INSTALL_MOD_PATH="$dir/root" modules_install || return

@@ -103,7 +103,7 @@ struct hca_profile {
  * @list: element of hca_devs; under hca_lock
  * @profile: its limits
  * @netdev: the network device beside it; only its address and state are used
- * @dma: the device for the DMA API, or NULL if ULPs pass kernel addresses
+ * @dma: the device for the DMA API
  * @qps: queue pairs by number
  * @mrs: memory regions by key >> 8
  * @next_qp: where the search for a free number begins
@@ -335,6 +335,8 @@ static inline struct hca_mr *to_hca_mr(struct ib_mr *ib)
 /* main.c */
 extern bool hca_check;
 extern bool hca_coherent;
+extern bool hca_direct;
+extern bool hca_poll;
 extern uint hca_rnr_ms;
 __printf(2, 3) void hca_report(enum hca_kind kind, const char *format, ...);
 unsigned long hca_reports(enum hca_kind kind);
@@ -361,6 +363,7 @@ u32 hca_wqe_sum(struct hca_dev *dev, const struct hca_wqe *wqe);
 int hca_engine_start(u64 seed);
 void hca_engine_stop(void);
 u32 hca_engine_random(void);
+u64 hca_engine_time(void);
 void hca_engine_kick(struct hca_qp *qp);
 void hca_engine_forget(struct hca_qp *qp);
 void hca_qp_error(struct hca_qp *qp);

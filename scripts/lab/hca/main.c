@@ -16,6 +16,9 @@
  *			and delivers completions, depends on it
  *	coherent	the adapter accesses the CPU's memory directly, as on most PCs: a missing
  *			sync is still reported where it is noticed, but does no harm (0)
+ *	direct		DMA addresses are physical addresses, and the adapter checks no access to
+ *			memory: for measuring (0)
+ *	poll		the engine never sleeps: for measuring, see engine.c (0)
  *	check		compare buffers with checksums and with the CPU's memory (1)
  *	rnr_ms		how long a Send waits for a Receive. 0, the default, is as with iWARP:
  *			the connection breaks.
@@ -46,6 +49,10 @@ bool hca_check = true;
 module_param_named(check, hca_check, bool, 0644);
 bool hca_coherent;
 module_param_named(coherent, hca_coherent, bool, 0444);
+bool hca_direct;
+module_param_named(direct, hca_direct, bool, 0444);
+bool hca_poll;
+module_param_named(poll, hca_poll, bool, 0444);
 uint hca_rnr_ms;
 module_param_named(rnr_ms, hca_rnr_ms, uint, 0644);
 static char *ignore = "";
@@ -313,7 +320,7 @@ static int hca_newlink(const char *name, struct net_device *netdev)
 	}
 	pr_info("hca_sim: %s beside %s: profile %s, seed %lu, %s\n", name,
 		netdev->name, p->name, seed,
-		dev->dma ? "own DMA mappings" : "no DMA mappings");
+		hca_direct ? "direct" : hca_coherent ? "coherent" : "strict");
 	if (selftest)
 		hca_selftest(dev);
 	return 0;

@@ -15,8 +15,8 @@
  * With the parameter coherent, the data are moved to and from the CPU's memory at once, as on most
  * PCs. The shadow then only serves to find differences.
  *
- * Without CONFIG_ARCH_HAS_DMA_OPS (User-mode Linux), addresses are pointers, and there are no
- * checks.
+ * With the parameter direct, there is nothing of that: the kernel's own code maps, as for an adapter
+ * of a PC without an IOMMU, and the adapter takes DMA addresses for physical ones.
  */
 #include <linux/bitmap.h>
 #include <linux/dma-map-ops.h>
@@ -27,9 +27,6 @@
 #include <linux/slab.h>
 #include <linux/stacktrace.h>
 #include "hca.h"
-
-/* Kernels before 6.12 call it CONFIG_DMA_OPS. */
-#if defined(CONFIG_ARCH_HAS_DMA_OPS) || defined(CONFIG_DMA_OPS)
 
 #define HCA_POISON	0xa5
 #define HCA_STACK	12
@@ -428,27 +425,6 @@ static void hca_map_hold(struct hca_dev *dev, u64 addr, int n)
 	spin_unlock_irqrestore(&hca_maps_lock, flags);
 }
 
-static struct device *hca_device_create(void)
-{
-	struct platform_device_info info = {
-		.name = "hca_sim",
-		.id = PLATFORM_DEVID_AUTO,
-	};
-	struct platform_device *pdev = platform_device_register_full(&info);
-	int rc;
-
-	if (IS_ERR(pdev))
-		return ERR_CAST(pdev);
-	set_dma_ops(&pdev->dev, &hca_dma_ops);
-	/* With the operations set, this also sees that syncs must not be left out. */
-	rc = dma_set_mask_and_coherent(&pdev->dev, DMA_BIT_MASK(64));
-	if (rc) {
-		platform_device_unregister(pdev);
-		return ERR_PTR(rc);
-	}
-	return &pdev->dev;
-}
-
 /**
  * hca_mem_show - show which mappings exist
  * @seq: file in debugfs
@@ -474,41 +450,32 @@ void hca_mem_show(struct seq_file *seq)
 	spin_unlock_irq(&hca_maps_lock);
 }
 
-#else /* no operations of devices */
-
 static struct device *hca_device_create(void)
 {
-	return NULL;
-}
+	struct platform_device_info info = {
+		.name = "hca_sim",
+		.id = PLATFORM_DEVID_AUTO,
+	};
+	struct platform_device *pdev;
+	int rc;
 
-static int hca_map_read(struct hca_dev *dev, u64 addr, void *to, u32 len,
-			enum hca_kind verify)
-{
-	return -EFAULT;
+	/* Other kernels would ignore the operations. (Before 6.12, it is called CONFIG_DMA_OPS.) */
+	if (!hca_direct && !IS_ENABLED(CONFIG_ARCH_HAS_DMA_OPS) &&
+	    !IS_ENABLED(CONFIG_DMA_OPS))
+		return ERR_PTR(-EOPNOTSUPP);
+	pdev = platform_device_register_full(&info);
+	if (IS_ERR(pdev))
+		return ERR_CAST(pdev);
+	if (!hca_direct)
+		set_dma_ops(&pdev->dev, &hca_dma_ops);
+	/* With the operations set, this also sees that syncs must not be left out. */
+	rc = dma_set_mask_and_coherent(&pdev->dev, DMA_BIT_MASK(64));
+	if (rc) {
+		platform_device_unregister(pdev);
+		return ERR_PTR(rc);
+	}
+	return &pdev->dev;
 }
-
-static int hca_map_write(struct hca_dev *dev, u64 addr, const void *from,
-			 u32 len)
-{
-	return -EFAULT;
-}
-
-static void hca_map_hold(struct hca_dev *dev, u64 addr, int n)
-{
-}
-
-/**
- * hca_mem_show - show which mappings exist
- * @seq: file in debugfs
- *
- * Context: process
- */
-void hca_mem_show(struct seq_file *seq)
-{
-	seq_puts(seq, "0\n");
-}
-
-#endif
 
 /**
  * hca_mem_attach - give an adapter access to memory
@@ -519,12 +486,8 @@ void hca_mem_show(struct seq_file *seq)
  */
 int hca_mem_attach(struct hca_dev *dev)
 {
-	struct device *device = hca_device_create();
-
-	if (IS_ERR(device))
-		return PTR_ERR(device);
-	dev->dma = device;
-	return 0;
+	dev->dma = hca_device_create();
+	return PTR_ERR_OR_ZERO(dev->dma);
 }
 
 /**
@@ -535,9 +498,8 @@ int hca_mem_attach(struct hca_dev *dev)
  */
 void hca_mem_detach(struct hca_dev *dev)
 {
-	if (dev->dma)
+	if (!IS_ERR_OR_NULL(dev->dma))
 		platform_device_unregister(to_platform_device(dev->dma));
-	dev->dma = NULL;
 }
 
 /**
@@ -555,9 +517,9 @@ void hca_mem_detach(struct hca_dev *dev)
 int hca_mem_read(struct hca_dev *dev, u64 addr, void *to, u32 len,
 		 enum hca_kind verify)
 {
-	if (dev->dma)
+	if (!hca_direct)
 		return hca_map_read(dev, addr, to, len, verify);
-	memcpy(to, (void *)(uintptr_t)addr, len);
+	memcpy(to, phys_to_virt(addr), len);
 	return 0;
 }
 
@@ -573,9 +535,9 @@ int hca_mem_read(struct hca_dev *dev, u64 addr, void *to, u32 len,
  */
 int hca_mem_write(struct hca_dev *dev, u64 addr, const void *from, u32 len)
 {
-	if (dev->dma)
+	if (!hca_direct)
 		return hca_map_write(dev, addr, from, len);
-	memcpy((void *)(uintptr_t)addr, from, len);
+	memcpy(phys_to_virt(addr), from, len);
 	return 0;
 }
 
@@ -591,6 +553,6 @@ int hca_mem_write(struct hca_dev *dev, u64 addr, const void *from, u32 len)
  */
 void hca_mem_hold(struct hca_dev *dev, u64 addr, int n)
 {
-	if (dev->dma)
+	if (!hca_direct)
 		hca_map_hold(dev, addr, n);
 }

@@ -386,7 +386,7 @@ static const struct {
 	void (*violate)(struct st *st);
 } st_cases[] = {
 	{ HCA_KIND_COUNT, st_good },
-	/* From here to HCA_IN_USE, the adapter must have DMA mappings. */
+	/* From here to HCA_IN_USE, the adapter must have DMA operations of its own. */
 	{ HCA_UNMAPPED, st_unmapped },
 	{ HCA_BEYOND, st_beyond },
 	{ HCA_DIRECTION, st_direction },
@@ -537,7 +537,7 @@ void hca_selftest(struct hca_dev *dev)
 
 	hca_quiet(true);
 	for (i = 0; i < ARRAY_SIZE(st_cases); i++) {
-		if (!dev->dma && st_cases[i].kind <= HCA_IN_USE)
+		if (hca_direct && st_cases[i].kind <= HCA_IN_USE)
 			continue;
 		rc = st_run(dev, i);
 		run++;

@@ -596,7 +596,7 @@ static int hca_wqe_fill(struct hca_qp *qp, struct hca_wqe *wqe,
 		};
 	if (wqe->flags & IB_SEND_INLINE)
 		return sends ? hca_wqe_inline(qp, wqe, wr) : -EINVAL;
-	wqe->summed = hca_check && sends && dev->dma &&
+	wqe->summed = hca_check && sends && !hca_direct &&
 		      hca_sges_local(dev, qp->ib.pd, wqe);
 	if (wqe->summed)
 		wqe->sum = hca_wqe_sum(dev, wqe);
