@@ -44,6 +44,8 @@ bench_provider_up() {
 	fi
 	provider_up
 	unset -f modprobe
+	# The simulated adapter works while the processor would be idle, see hca/engine.c.
+	[ "$PROVIDER" != hca ] || chrt -i -p 0 "$(pgrep hca_sim)"
 }
 
 # Load the module. Set the highest version of the protocol at both ends, and the settings of the extension.
@@ -78,10 +80,19 @@ bench_up() {
 bench_mount() {
 	local try
 	for try in 1 2 3 4 5; do
-		nfs_mount "$1" "rsize=1048576,wsize=1048576" "$SERVER" "$2" && return
+		bench_mount_once "$1" "rsize=1048576,wsize=1048576" "$2" && return
 		note "mount of version $1: attempt $try has failed"
 	done
 	return 1
+}
+
+# bench_mount_once <version> <options> <directory>: with TCP, use the listener that rpc.nfsd has by default
+bench_mount_once() {
+	local path=/
+	[ "$WHICH" = tcp ] || { nfs_mount "$1" "$2" "$SERVER" "$3"; return; }
+	mkdir -p "$3"
+	[ "$1" != 3 ] || path=$EXPORT
+	mount -t nfs -o "proto=tcp,vers=$1,nolock,$2" "$SERVER:$path" "$3"
 }
 
 # wanted <operation> <size>: is OPS empty, or does it contain the operation, with this size or without a size?
@@ -168,11 +179,11 @@ point_count() {
 }
 
 # Measure an operation on a slow network. With siw, traffic between two addresses of one host
-# uses lo, so lo gets the delay. rxe does not use lo for that, and is left out.
+# uses lo, so lo gets the delay. rxe does not use lo for that, and is left out. The simulated adapter uses no network.
 point_wire() {
 	local t
 	[ "$4" = 1 ] || return 0
-	[ "$PROVIDER" != rxe ] || return 0
+	[ "$PROVIDER" = siw ] || return 0
 	tc qdisc add dev lo root netem delay $((RTT_MS / 2))ms limit 100000
 	t=$(load "$1" "$2" 4 1 1)
 	tc qdisc del dev lo root
