@@ -235,13 +235,12 @@ starve_off() {
 # starve <percent> <pattern>: let this percentage of memory allocations fail. An allocation may fail only if its call stack
 # has a function in the range of the module's functions that match the pattern (text_range), and none of the provider.
 starve() {
-	local d from to provider=rdma_rxe
-	[ "$PROVIDER" = rxe ] || provider=siw
+	local d from to
 	for d in /sys/kernel/debug/failslab /sys/kernel/debug/fail_page_alloc; do
 		read -r from to < <(text_range "$2") || die "the module has no function like $2"
 		echo "$from" >$d/require-start
 		echo "$to" >$d/require-end
-		read -r from to < <(text_range . $provider) || die "where is $provider?"
+		read -r from to < <(text_range . "$(provider_module)") || die "where is $PROVIDER?"
 		echo "$from" >$d/reject-start
 		echo "$to" >$d/reject-end
 		echo 32 >$d/stacktrace-depth

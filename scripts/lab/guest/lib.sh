@@ -89,6 +89,7 @@ net_pair() {
 	until_true 60 ping -c 1 -W 1 10.9.0.$peer || die "the other guest does not answer a ping"
 }
 
+provider_module() { case $PROVIDER in siw) echo siw ;; rxe) echo rdma_rxe ;; hca) echo hca_sim ;; esac }
 device_add() { rdma link add lab0 type "$PROVIDER" netdev "$RDMA_NETDEV"; }
 
 provider_up() {
@@ -108,12 +109,11 @@ provider_up() {
 provider_down() {
 	rdma link delete lab0
 	case $PROVIDER in
-	rxe) rmmod rdma_rxe ;;
-	hca) rmmod hca_sim ;;
 	# With lockdep, each TCP socket of siw holds a reference to the module siw. A closed socket
 	# remains until the peer has acknowledged its data. After a time without a network, this
 	# happens only at TCP's next retransmission, which may be two minutes away.
 	siw) until_true 120 rmmod siw ;;
+	*) rmmod "$(provider_module)" ;;
 	esac
 }
 

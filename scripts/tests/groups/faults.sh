@@ -580,7 +580,7 @@ short() {
 	starve "$percent" "$pattern"
 	# For this event, let only the provider's allocations of regions fail.
 	[ "$event" != xprt_rdma_mr_alloc_err ] || for d in failslab fail_page_alloc; do
-		read -r from to < <(text_range "^${PROVIDER}_alloc_mr\$" "${PROVIDER/#rxe/rdma_rxe}") ||
+		read -r from to < <(text_range "^${PROVIDER}_alloc_mr\$" "$(provider_module)") ||
 			die "where does $PROVIDER make regions?"
 		echo 0 >/sys/kernel/debug/$d/reject-start
 		echo 0 >/sys/kernel/debug/$d/reject-end
