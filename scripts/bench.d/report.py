@@ -287,13 +287,15 @@ def tcp_of(runs):
 
 def page(found):
     """The tables of performance.rst; found is {provider: (runs of our module, run of the in-tree module)}"""
-    ours = [r.module for r in next(iter(found.values()))[0]]
-    keys = [k for k in next(iter(found.values()))[1].costs if k[1] in PAGE_SIZES.get(k[0], ()) and (k[1] <= 4096 or k[2] == 1)]
+    first = next(iter(found.values()))
+    ours = [r.module for r in rdma(first[0])]
+    keys = [k for k in first[1].costs if k[1] in PAGE_SIZES.get(k[0], ()) and (k[1] <= 4096 or k[2] == 1)]
     rows = [[point_name(*key), *(cell for runs, intree in found.values() for cell in (
         number(intree.cost(key) and intree.cost(key) / 1000), *(ratio(r.cost(key), intree.cost(key)) for r in runs)))]
         for key in keys if all(key in r.costs for runs, intree in found.values() for r in (*runs, intree))]
-    table("Thousands of instructions per operation of the in-tree module (client, server, NFS and provider together),\n"
-          f"and the ratios of ours, {' and '.join(ours)}", ["operation", *(w for p in found for w in (p, *ours))], rows)
+    table("Thousands of instructions per operation of the in-tree module (client, server, NFS, and provider unless it is\n"
+          f"hca), and the ratios of ours, {' and '.join(ours)}, and of NFS over TCP",
+          ["operation", *(w for p, (runs, _) in found.items() for w in (p, *(r.module for r in runs)))], rows)
     for provider, (runs, intree) in found.items():
         count_table(provider, rdma(runs), intree, PAGE_POINTS, counters=[c for c in COUNTERS if c[1] in PAGE_COUNTERS])
     rows = []
