@@ -49,6 +49,7 @@
 	_(INV_TWICE, "inv-twice")	/* invalidated although it is not valid */ \
 	_(MR_BUSY, "mr-busy")		/* mapped or freed while its registration is queued */ \
 	_(MR_LIST, "mr-list")		/* registered without, or with too long, a page list */ \
+	_(PAGE_SIZE, "page-size")	/* the adapter has no regions with such pages */ \
 	_(PD, "pd")			/* region of another protection domain */ \
 	_(RIGHTS, "rights")		/* the region does not allow this access */ \
 	_(BOUNDS, "bounds")		/* beyond the region */ \
@@ -67,22 +68,26 @@ enum hca_kind {
  * struct hca_profile - the limits of one adapter, as its driver reports them
  * @name: value of the parameter profile
  * @qp_wr: work requests in a queue
+ * @sq_bytes: memory of a send queue, see hca_sq_bytes(); 0 if @qp_wr is the only limit
  * @send_sge: SGEs of a Send or an RDMA Write
  * @recv_sge: SGEs of a Receive
  * @read_sge: SGEs of an RDMA Read
  * @inline_max: bytes of inline data
  * @cqe: entries of a completion queue
- * @mr_pages: pages of a memory region
+ * @mr_pages: pages of a memory region; 0 if there is no fast registration
  * @mr: memory regions
+ * @page_sizes: page sizes of memory regions, one bit each (page_size_cap)
  * @ird: RDMA Reads that a queue pair may have to answer (max_qp_rd_atom)
  * @ord: RDMA Reads that a queue pair may send (max_qp_init_rd_atom)
  * @sgl_rd: RDMA Reads of more SGEs are slower than with a region; 0 if not known
  * @gaps: regions may have pages with gaps (IBK_SG_GAPS_REG)
  * @lkey: has one local DMA key for all protection domains (IBK_LOCAL_DMA_LKEY)
+ * @no_inv: refuses local invalidation, and does not say so anywhere
  */
 struct hca_profile {
 	const char *name;
 	u32 qp_wr;
+	u32 sq_bytes;
 	u32 send_sge;
 	u32 recv_sge;
 	u32 read_sge;
@@ -90,11 +95,13 @@ struct hca_profile {
 	u32 cqe;
 	u32 mr_pages;
 	u32 mr;
+	u64 page_sizes;
 	u32 ird;
 	u32 ord;
 	u32 sgl_rd;
 	bool gaps;
 	bool lkey;
+	bool no_inv;
 };
 
 /**

@@ -176,12 +176,12 @@ static int hca_query_device(struct ib_device *ib, struct ib_device_attr *attr,
 
 	addrconf_addr_eui48((u8 *)&attr->sys_image_guid,
 			    dev->netdev->dev_addr);
-	attr->device_cap_flags = IB_DEVICE_MEM_MGT_EXTENSIONS;
+	attr->device_cap_flags = p->mr_pages ? IB_DEVICE_MEM_MGT_EXTENSIONS : 0;
 	attr->kernel_cap_flags = IBK_ALLOW_USER_UNREG |
 				 (p->gaps ? IBK_SG_GAPS_REG : 0) |
 				 (p->lkey ? IBK_LOCAL_DMA_LKEY : 0);
 	attr->max_mr_size = ~0ull;
-	attr->page_size_cap = PAGE_MASK & 0xffffffff;
+	attr->page_size_cap = p->page_sizes;
 	attr->max_qp = 1 << 16;
 	attr->max_qp_wr = p->qp_wr;
 	attr->max_send_sge = p->send_sge;

@@ -2,41 +2,61 @@
 /*
  * Profiles: the limits of real adapters
  *
- * Each number is what the adapter's driver in drivers/infiniband/hw of Linux 7.3 reports. Where the
- * driver asks the firmware, the number is usual for the adapter that the comment names.
+ * Each number is what the adapter's driver in drivers/infiniband/hw of Linux 7.3 reports. Comments
+ * name the constants of the driver. Where the driver asks the firmware, the number is what
+ * ibv_devinfo shows for the adapter that the comment names.
+ *
+ * Of these adapters, only those of cxgb4 and irdma can speak iWARP, as hca_sim does.
+ * On the others, a ULP sees another fabric than here, with the same limits.
  */
+#include <linux/sizes.h>
 #include <linux/string.h>
 #include "hca.h"
 
 static const struct hca_profile hca_profiles[] = {
 	/*
-	 * mlx5 (ConnectX-4 and later). A send request has 512 bytes, of which 32 are headers
-	 * (MLX5_MAX_SGE_RD). A region's list has 1 << log_max_klm_list_size entries. The driver
-	 * has no common local key: the core gets one for each protection domain.
+	 * mlx5 (ConnectX-4 and later). The send queue has 1 << log_max_qp_sz (15) blocks of 64
+	 * bytes (MLX5_SEND_WQE_BB). mlx5_ib_calc_max_qp_wr() counts requests of 256 bytes. Of the
+	 * 1024 bytes of max_wqe_sz_sq, SGEs may use 512, of which 32 are headers
+	 * (MLX5_MAX_SGE_RD), and inline data those after sq_overhead(). max_wqe_sz_rq is 512. A
+	 * region's list has 1 << log_max_klm_list_size entries. max_sgl_rd is 3
+	 * (max_sgl_for_optimized_performance). The driver has no common local key: the core gets
+	 * one for each protection domain.
 	 */
-	{ .name = "mlx5", .qp_wr = 32768, .send_sge = 30, .recv_sge = 32,
-	  .read_sge = 30, .inline_max = 464, .cqe = (1 << 22) - 1,
-	  .mr_pages = 65536, .mr = 1 << 24, .ird = 16, .ord = 16, .sgl_rd = 32,
+	{ .name = "mlx5", .qp_wr = 8192, .sq_bytes = SZ_2M, .send_sge = 30,
+	  .recv_sge = 32, .read_sge = 30, .inline_max = 888,
+	  .cqe = (1 << 22) - 1, .mr_pages = 65536, .mr = 1 << 24,
+	  .page_sizes = ~0xfffull, .ird = 16, .ord = 16, .sgl_rd = 3,
 	  .gaps = true },
 	/*
-	 * mlx4 (ConnectX-3). 33 requests of the queue are spare (MLX4_IB_SQ_MAX_SPARE), and
-	 * MLX4_MAX_FAST_REG_PAGES is 511.
+	 * mlx4 (ConnectX-3). 33 of 16384 requests are spare (MLX4_IB_SQ_MAX_SPARE). The driver has
+	 * MLX4_MAX_SGE_RD and MLX4_MAX_FAST_REG_PAGES. It has no inline data for the kernel
+	 * (set_kernel_sq_size()).
 	 */
 	{ .name = "mlx4", .qp_wr = 16351, .send_sge = 32, .recv_sge = 32,
-	  .read_sge = 30, .inline_max = 464, .cqe = (1 << 22) - 1,
-	  .mr_pages = 511, .mr = 1 << 19, .ird = 16, .ord = 128, .lkey = true },
-	/* irdma (E810): IRDMA_MAX_QP_WRS(8), IRDMA_MAX_WQ_FRAGMENT_COUNT, ICRDMA_MAX_IRD_SIZE */
+	  .read_sge = 30, .cqe = (1 << 22) - 1, .mr_pages = 511, .mr = 524032,
+	  .page_sizes = 0xfffffe00, .ird = 16, .ord = 128, .lkey = true },
+	/*
+	 * irdma (E810): IRDMA_MAX_QP_WRS(8), IRDMA_MAX_WQ_FRAGMENT_COUNT, IRDMA_MAX_SGE_RD,
+	 * IRDMA_MAX_INLINE_DATA_SIZE, IRDMA_MAX_CQ_SIZE, IRDMA_MAX_PAGES_PER_FMR,
+	 * ICRDMA_MAX_IRD_SIZE, ICRDMA_MAX_ORD_SIZE
+	 */
 	{ .name = "irdma", .qp_wr = 4063, .send_sge = 13, .recv_sge = 13,
 	  .read_sge = 13, .inline_max = 101, .cqe = 1048574,
-	  .mr_pages = 262144, .mr = 1 << 21, .ird = 127, .ord = 255,
+	  .mr_pages = 262144, .mr = 4194301,
+	  .page_sizes = SZ_4K | SZ_2M | SZ_1G, .ird = 127, .ord = 255,
 	  .lkey = true },
 	/*
-	 * cxgb4 (T5). A request has 320 bytes, 40 of which are headers. Regions have 1024 bytes
-	 * of page addresses (T4_MAX_FR_DSGL), and an RDMA Read has one SGE.
+	 * cxgb4 (T5). t4_max_rq_size is 8192 less one entry for the status, and one spare. A
+	 * request has 320 bytes (T4_SQ_NUM_BYTES), 40 of which are headers. T4_MAX_RECV_SGE is 4,
+	 * t4_max_cq_depth is 65520 - 2. Regions have 1024 bytes of page addresses
+	 * (T4_MAX_FR_DSGL), and an RDMA Read has one SGE. c4iw_max_read_depth is 32,
+	 * T4_PAGESIZE_MASK is 0xffff000.
 	 */
 	{ .name = "cxgb4", .qp_wr = 8190, .send_sge = 17, .recv_sge = 4,
 	  .read_sge = 1, .inline_max = 280, .cqe = 65518, .mr_pages = 128,
-	  .mr = 32768, .ird = 32, .ord = 32, .lkey = true },
+	  .mr = 32768, .page_sizes = 0xffff000, .ird = 32, .ord = 32,
+	  .lkey = true },
 };
 
 /**

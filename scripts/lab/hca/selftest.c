@@ -7,6 +7,7 @@
  * first case does everything right, and there must be no report at all.
  */
 #include <linux/delay.h>
+#include <linux/sizes.h>
 #include "hca.h"
 
 #define ST_WRS		4
@@ -38,6 +39,9 @@ struct st {
 	struct scatterlist sg;
 	struct ib_wc wc;
 };
+
+/* The cases run with this profile: mlx5, which lacks nothing, unless a case changes it. */
+static struct hca_profile st_profile;
 
 /* --- helpers ------------------------------------------------------------------ */
 
@@ -156,6 +160,33 @@ static void st_good(struct st *st)
 		pr_err("hca_sim: self test failed: data\n");
 }
 
+/* Each number is within the limits, but the send queue is too large. */
+static void st_sq_bytes(struct st *st)
+{
+	struct ib_qp_init_attr attr = {
+		.cap = { .max_send_wr = 100, .max_recv_wr = ST_WRS,
+			 .max_send_sge = ST_SGES, .max_recv_sge = ST_SGES },
+		.qp_type = IB_QPT_RC,
+		.send_cq = st->cq,
+		.recv_cq = st->cq,
+	};
+	struct ib_qp *qp;
+
+	/* A request takes 132 + 2 * 16 bytes, rounded up to 192. */
+	st_profile.sq_bytes = SZ_16K;
+	qp = ib_create_qp(st->pd, &attr);
+	if (qp != ERR_PTR(-ENOMEM))
+		pr_err("hca_sim: self test failed: size of a send queue\n");
+	if (!IS_ERR(qp))
+		ib_destroy_qp(qp);
+	attr.cap.max_send_wr = 85;
+	qp = ib_create_qp(st->pd, &attr);
+	if (IS_ERR(qp))
+		pr_err("hca_sim: self test failed: queue pair: %ld\n", PTR_ERR(qp));
+	else
+		ib_destroy_qp(qp);
+}
+
 static void st_unmapped(struct st *st)
 {
 	struct ib_sge sge = st_sge(st, 0, 8);
@@ -270,6 +301,13 @@ static void st_opcode(struct st *st)
 	st_post(st, &wr);
 }
 
+static void st_no_inv(struct st *st)
+{
+	st_register(st, IB_ACCESS_REMOTE_WRITE);
+	st_profile.no_inv = true;
+	st_inv(st);
+}
+
 static void st_sges(struct st *st)
 {
 	struct ib_sge sge[ST_SGES + 1] = {};
@@ -338,6 +376,11 @@ static void st_mr_list(struct st *st)
 	st_reg(st, st->mr, IB_ACCESS_REMOTE_WRITE);
 }
 
+static void st_page_size(struct st *st)
+{
+	ib_map_mr_sg(st->mr, &st->sg, 1, NULL, 256);
+}
+
 static void st_pd(struct st *st)
 {
 	struct ib_mr *mr = ib_alloc_mr(st->other, IB_MR_TYPE_MEM_REG, 4);
@@ -386,6 +429,7 @@ static const struct {
 	void (*violate)(struct st *st);
 } st_cases[] = {
 	{ HCA_KIND_COUNT, st_good },
+	{ HCA_KIND_COUNT, st_sq_bytes },
 	/* From here to HCA_IN_USE, the adapter must have DMA operations of its own. */
 	{ HCA_UNMAPPED, st_unmapped },
 	{ HCA_BEYOND, st_beyond },
@@ -400,6 +444,7 @@ static const struct {
 	{ HCA_CQ_OVERFLOW, st_cq_overflow },
 	{ HCA_STATE, st_state },
 	{ HCA_OPCODE, st_opcode },
+	{ HCA_OPCODE, st_no_inv },
 	{ HCA_SGE, st_sges },
 	{ HCA_INLINE, st_inline },
 	{ HCA_RNR, st_rnr },
@@ -410,6 +455,7 @@ static const struct {
 	{ HCA_INV_TWICE, st_inv_twice },
 	{ HCA_MR_BUSY, st_mr_busy },
 	{ HCA_MR_LIST, st_mr_list },
+	{ HCA_PAGE_SIZE, st_page_size },
 	{ HCA_PD, st_pd },
 	{ HCA_RIGHTS, st_rights },
 	{ HCA_BOUNDS, st_bounds },
@@ -511,6 +557,9 @@ static int st_run(struct hca_dev *dev, unsigned int i)
 	bool made;
 	int rc;
 
+	st_profile = *hca_profile_find("mlx5");
+	/* The core has already asked for this. */
+	st_profile.lkey = dev->ib.attrs.kernel_cap_flags & IBK_LOCAL_DMA_LKEY;
 	/* If there is no memory for it, the rest is lost. That is good enough for a test. */
 	rc = st_open(&st);
 	if (rc)
@@ -532,10 +581,12 @@ static int st_run(struct hca_dev *dev, unsigned int i)
  */
 void hca_selftest(struct hca_dev *dev)
 {
+	const struct hca_profile *profile = dev->profile;
 	unsigned int i, run = 0, bad = 0;
 	int rc;
 
 	hca_quiet(true);
+	dev->profile = &st_profile;
 	for (i = 0; i < ARRAY_SIZE(st_cases); i++) {
 		if (hca_direct && st_cases[i].kind <= HCA_IN_USE)
 			continue;
@@ -547,6 +598,7 @@ void hca_selftest(struct hca_dev *dev)
 		pr_err("hca_sim: self test failed: case %u, kind %d: %d\n", i,
 		       st_cases[i].kind, rc);
 	}
+	dev->profile = profile;
 	hca_quiet(false);
 	pr_info("hca_sim: self test: %u cases, %u failed\n", run, bad);
 }

@@ -8,6 +8,7 @@
  * or of a later one (InfiniBand specification, 10.8.5.1).
  */
 #include <linux/crc32.h>
+#include <linux/log2.h>
 #include <linux/slab.h>
 #include <rdma/ib_verbs.h>
 #include "hca.h"
@@ -81,8 +82,8 @@ static struct ib_mr *hca_alloc_mr(struct ib_pd *pd, enum ib_mr_type type,
 	const struct hca_profile *p = to_hca_dev(pd->device)->profile;
 	struct hca_mr *mr;
 
-	if (type != IB_MR_TYPE_MEM_REG &&
-	    (type != IB_MR_TYPE_SG_GAPS || !p->gaps))
+	if (!p->mr_pages || (type != IB_MR_TYPE_MEM_REG &&
+			     (type != IB_MR_TYPE_SG_GAPS || !p->gaps)))
 		return ERR_PTR(-EOPNOTSUPP);
 	if (!max || max > p->mr_pages)
 		return ERR_PTR(-EINVAL);
@@ -158,6 +159,12 @@ static int hca_map_mr_sg(struct ib_mr *ib, struct scatterlist *sgl, int n,
 {
 	struct hca_mr *mr = to_hca_mr(ib);
 
+	/* Some drivers take any size. The adapter then registers pages of 4096 bytes. */
+	if (!(ib->page_size & to_hca_dev(ib->device)->profile->page_sizes)) {
+		hca_report(HCA_PAGE_SIZE, "region %#x has pages of %u bytes",
+			   ib->rkey, ib->page_size);
+		return -EINVAL;
+	}
 	/* A registered region may be mapped again: the adapter has a copy of the list. */
 	if (READ_ONCE(mr->queued))
 		hca_report(HCA_MR_BUSY, "region %#x is mapped while its registration is queued",
@@ -305,6 +312,19 @@ static int hca_wq_alloc(struct hca_wq *wq, u32 size, u32 sges, u32 data)
 	return 0;
 }
 
+/*
+ * The memory of a send queue, as mlx5 computes it (calc_send_wqe(), calc_sq_size()): there, a queue
+ * pair may be too large although each of its numbers is within the limits. A request takes a header
+ * and 16 bytes for each SGE, or the inline data and their header, in blocks of 64 bytes.
+ */
+static u64 hca_sq_bytes(const struct ib_qp_cap *cap)
+{
+	u32 data = cap->max_inline_data ? 4 + cap->max_inline_data : 0;
+	u32 wqe = ALIGN(132 + max(16 * cap->max_send_sge, data), 64);
+
+	return roundup_pow_of_two((u64)cap->max_send_wr * wqe);
+}
+
 static bool hca_cap_ok(const struct hca_profile *p, const struct ib_qp_cap *cap)
 {
 	return cap->max_send_wr <= p->qp_wr && cap->max_recv_wr <= p->qp_wr &&
@@ -326,6 +346,9 @@ static int hca_create_qp(struct ib_qp *ib, struct ib_qp_init_attr *attr,
 		return -EOPNOTSUPP;
 	if (!hca_cap_ok(dev->profile, cap))
 		return -EINVAL;
+	if (dev->profile->sq_bytes && cap->max_send_wr &&
+	    hca_sq_bytes(cap) > dev->profile->sq_bytes)
+		return -ENOMEM;
 	rc = hca_wq_alloc(&qp->sq, cap->max_send_wr, cap->max_send_sge,
 			  cap->max_inline_data) ?:
 	     hca_wq_alloc(&qp->rq, cap->max_recv_wr, cap->max_recv_sge, 0);
@@ -549,6 +572,13 @@ static int hca_wqe_reg(struct hca_wqe *wqe, const struct ib_send_wr *wr)
 	return 0;
 }
 
+static int hca_wqe_opcode(struct hca_qp *qp, const struct ib_send_wr *wr)
+{
+	hca_report(HCA_OPCODE, "queue pair %u: opcode %d", qp->ib.qp_num,
+		   wr->opcode);
+	return -EINVAL;
+}
+
 static int hca_wqe_fill(struct hca_qp *qp, struct hca_wqe *wqe,
 			const struct ib_send_wr *wr)
 {
@@ -566,6 +596,8 @@ static int hca_wqe_fill(struct hca_qp *qp, struct hca_wqe *wqe,
 	case IB_WR_REG_MR:
 		return hca_wqe_reg(wqe, wr);
 	case IB_WR_LOCAL_INV:
+		if (dev->profile->no_inv)
+			return hca_wqe_opcode(qp, wr);
 		return hca_wqe_sges(&qp->sq, wqe, 0, NULL, 0, 0);
 	case IB_WR_RDMA_READ:
 	case IB_WR_RDMA_READ_WITH_INV:
@@ -579,9 +611,7 @@ static int hca_wqe_fill(struct hca_qp *qp, struct hca_wqe *wqe,
 	case IB_WR_SEND_WITH_INV:
 		break;
 	default:
-		hca_report(HCA_OPCODE, "queue pair %u: opcode %d",
-			   qp->ib.qp_num, wr->opcode);
-		return -EINVAL;
+		return hca_wqe_opcode(qp, wr);
 	}
 	rc = hca_wqe_sges(&qp->sq, wqe, max, wr->sg_list, wr->num_sge,
 			  qp->ib.qp_num);
