@@ -51,6 +51,14 @@ static struct ib_sge st_sge(struct st *st, u32 offset, u32 len)
 				 .lkey = st->pd->local_dma_lkey };
 }
 
+/* Map the first bytes of the page once more. */
+static u64 st_map_single(struct st *st, u32 len, enum dma_data_direction dir)
+{
+	u64 addr = ib_dma_map_single(&st->dev->ib, st->page, len, dir);
+
+	return ib_dma_mapping_error(&st->dev->ib, addr) ? 0 : addr;
+}
+
 static int st_post(struct st *st, struct ib_send_wr *wr)
 {
 	wr->send_flags |= IB_SEND_SIGNALED;
@@ -206,8 +214,7 @@ static void st_direction(struct st *st)
 {
 	struct ib_sge sge = st_sge(st, 0, 8);
 
-	sge.addr = ib_dma_map_single(&st->dev->ib, st->page, 8,
-				     DMA_FROM_DEVICE);
+	sge.addr = st_map_single(st, 8, DMA_FROM_DEVICE);
 	st_recv(st, 0, 8);
 	st_send(st, sge, 0);
 	st_poll(st);
@@ -241,7 +248,7 @@ static void st_changed(struct st *st)
 
 static void st_unmap(struct st *st)
 {
-	u64 addr = ib_dma_map_single(&st->dev->ib, st->page, 64, DMA_TO_DEVICE);
+	u64 addr = st_map_single(st, 64, DMA_TO_DEVICE);
 
 	ib_dma_unmap_single(&st->dev->ib, addr, 32, DMA_TO_DEVICE);
 }
@@ -251,8 +258,7 @@ static void st_in_use(struct st *st)
 	struct ib_sge sge = st_sge(st, 0, 8);
 	struct ib_recv_wr wr = { .sg_list = &sge, .num_sge = 1 };
 
-	sge.addr = ib_dma_map_single(&st->dev->ib, st->page, 8,
-				     DMA_FROM_DEVICE);
+	sge.addr = st_map_single(st, 8, DMA_FROM_DEVICE);
 	ib_post_recv(st->qp[1], &wr, NULL);
 	ib_dma_unmap_single(&st->dev->ib, sge.addr, 8, DMA_FROM_DEVICE);
 }
