@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Connections, for iw_cm
+ * Connections of the iWARP kind, for iw_cm
  *
  * Operation
  *	1. hca_connect() makes the endpoint of the active side. A work item looks for a listener
@@ -615,10 +615,7 @@ static void hca_add_ref(struct ib_qp *ib)
 
 static void hca_rem_ref(struct ib_qp *ib)
 {
-	struct hca_qp *qp = to_hca_qp(ib);
-
-	if (refcount_dec_and_test(&qp->refs))
-		complete(&qp->freed);
+	hca_qp_put(to_hca_qp(ib));
 }
 
 static struct ib_qp *hca_get_qp(struct ib_device *ib, int qpn)

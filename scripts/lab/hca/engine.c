@@ -193,6 +193,8 @@ static void hca_rq_complete(struct hca_qp *qp, enum ib_wc_status status,
 			wc.wc_flags = IB_WC_WITH_INVALIDATE;
 			wc.ex.invalidate_rkey = send->inv;
 		}
+		if (send->ah)
+			hca_roce_mad_wc(send->ah, &wc);
 	}
 	hca_complete(qp->ib.recv_cq, qp, &qp->rq, &wc,
 		     send && send->flags & IB_SEND_SOLICITED);
@@ -458,7 +460,8 @@ static struct hca_cursor hca_source(struct hca_qp *qp,
  * hca_qp_error - a queue pair enters the state ERR
  * @qp: the queue pair
  *
- * The connection ends. The engine flushes what is in the queues.
+ * The engine flushes what is in the queues. With iWARP, the connection ends. With RoCE, the peer
+ * does not notice.
  *
  * Context: with hca_engine_lock and hca_lock
  */
@@ -466,11 +469,13 @@ void hca_qp_error(struct hca_qp *qp)
 {
 	lockdep_assert_held(&hca_lock);
 	qp->state = IB_QPS_ERR;
-	qp->rnr = 0;
-	hca_cm_down(qp);
+	qp->roce.tries = 0;
+	if (!hca_qp_roce(qp))
+		hca_cm_down(qp);
 	hca_engine_kick(qp);
 }
 
+/* In SQD, a queue pair of the iWARP kind closes, and one of the RoCE kind rests. */
 static bool hca_qp_busy(struct hca_qp *qp)
 {
 	bool sends = qp->sq.next != qp->sq.head;
@@ -479,7 +484,7 @@ static bool hca_qp_busy(struct hca_qp *qp)
 	case IB_QPS_RTS:
 		return sends;
 	case IB_QPS_SQD:
-		return true;
+		return !hca_qp_roce(qp);
 	case IB_QPS_ERR:
 		return sends || qp->rq.next != qp->rq.head;
 	default:
@@ -487,7 +492,31 @@ static bool hca_qp_busy(struct hca_qp *qp)
 	}
 }
 
-/* IB_WC_RNR_RETRY_EXC_ERR means that the Send has to wait. */
+/* What the sender gets to know if its Send failed at the other end */
+static enum ib_wc_status hca_nak(enum ib_wc_status recv)
+{
+	switch (recv) {
+	case IB_WC_SUCCESS:
+		return IB_WC_SUCCESS;
+	case IB_WC_LOC_PROT_ERR:
+		return IB_WC_REM_OP_ERR;
+	case IB_WC_LOC_ACCESS_ERR:
+		return IB_WC_REM_ACCESS_ERR;
+	default:
+		return IB_WC_REM_INV_REQ_ERR;
+	}
+}
+
+/* The network header comes before the data of a MAD. */
+static int hca_header_write(struct hca_cursor *to, const struct hca_ah *ah)
+{
+	if (!ah)
+		return 0;
+	hca_roce_header(ah, (union rdma_network_hdr *)hca_piece);
+	return hca_cursor_write(to, sizeof(union rdma_network_hdr));
+}
+
+/* IB_WC_RNR_RETRY_EXC_ERR means that there is no Receive. With RoCE, the Send then waits. */
 static enum ib_wc_status hca_exec_send(struct hca_qp *qp,
 				       const struct hca_wqe *wqe)
 {
@@ -495,6 +524,7 @@ static enum ib_wc_status hca_exec_send(struct hca_qp *qp,
 	struct hca_cursor to = { .qp = peer }, from = hca_source(qp, wqe);
 	enum ib_wc_status status;
 	struct hca_wqe *recv;
+	u32 header = wqe->ah ? sizeof(union rdma_network_hdr) : 0;
 	u32 room = 0, i;
 	bool any;
 
@@ -511,11 +541,13 @@ static enum ib_wc_status hca_exec_send(struct hca_qp *qp,
 	for (i = 0; i < recv->num_sge; i++)
 		room += recv->sge[i].length;
 	status = IB_WC_SUCCESS;
-	if (wqe->length > room) {
+	if (header + wqe->length > room) {
 		hca_report(HCA_LENGTH, "queue pair %u: %u bytes for a Receive of %u",
 			   peer->ib.qp_num, wqe->length, room);
 		status = IB_WC_LOC_LEN_ERR;
 	} else if (!hca_sges_ok(peer, recv, IB_ACCESS_LOCAL_WRITE)) {
+		status = IB_WC_LOC_PROT_ERR;
+	} else if (hca_header_write(&to, wqe->ah)) {
 		status = IB_WC_LOC_PROT_ERR;
 	} else if (!hca_move(&to, &from, wqe, &status)) {
 		/* The sender's own fault leaves the Receive alone. */
@@ -531,7 +563,17 @@ static enum ib_wc_status hca_exec_send(struct hca_qp *qp,
 	spin_lock_irq(&hca_lock);
 	hca_rq_complete(peer, status, wqe);
 	spin_unlock_irq(&hca_lock);
-	return status == IB_WC_SUCCESS ? status : IB_WC_REM_INV_REQ_ERR;
+	return hca_nak(status);
+}
+
+/* With RoCE, the peer must have allowed such requests at all (qp_access_flags). */
+static bool hca_peer_allows(struct hca_qp *qp, int right)
+{
+	if (!hca_qp_roce(qp) || qp->peer->access & right)
+		return true;
+	hca_report(HCA_RIGHTS, "queue pair %u allows %#x, needed are %#x",
+		   qp->peer->ib.qp_num, qp->peer->access, right);
+	return false;
 }
 
 static enum ib_wc_status hca_exec_write(struct hca_qp *qp,
@@ -543,6 +585,8 @@ static enum ib_wc_status hca_exec_write(struct hca_qp *qp,
 
 	if (!hca_sges_ok(qp, wqe, 0))
 		return IB_WC_LOC_PROT_ERR;
+	if (!hca_peer_allows(qp, IB_ACCESS_REMOTE_WRITE))
+		return IB_WC_REM_INV_REQ_ERR;
 	if (!hca_sge_ok(qp->peer, &wqe->remote, IB_ACCESS_REMOTE_WRITE,
 			"remote"))
 		return IB_WC_REM_ACCESS_ERR;
@@ -553,13 +597,28 @@ static enum ib_wc_status hca_exec_write(struct hca_qp *qp,
  * RFC 5040 (RDMAP) writes the response into a tagged buffer, so the sink of an RDMA Read needs the
  * right that an RDMA Write of the peer would need, and a local key will not do.
  */
+static bool hca_sink_ok(struct hca_qp *qp, const struct hca_wqe *wqe)
+{
+	int rights = IB_ACCESS_LOCAL_WRITE;
+	u32 i;
+
+	if (hca_qp_roce(qp))
+		return hca_sges_ok(qp, wqe, rights);
+	for (i = 0; i < wqe->num_sge; i++)
+		if (hca_key_local(qp, wqe->sge[i].lkey)) {
+			hca_report(HCA_RIGHTS, "queue pair %u: RDMA Read with the local DMA key",
+				   qp->ib.qp_num);
+			return false;
+		}
+	return hca_sges_ok(qp, wqe, rights | IB_ACCESS_REMOTE_WRITE);
+}
+
 static enum ib_wc_status hca_exec_read(struct hca_qp *qp,
 				       const struct hca_wqe *wqe)
 {
 	struct hca_cursor from = { .qp = qp->peer, .sge = &wqe->remote, .n = 1 };
 	struct hca_cursor to = { .qp = qp, .sge = wqe->sge, .n = wqe->num_sge };
 	enum ib_wc_status status;
-	u32 i;
 
 	if (!qp->ord) {
 		hca_report(HCA_ORD, "queue pair %u may not send RDMA Reads",
@@ -571,15 +630,10 @@ static enum ib_wc_status hca_exec_read(struct hca_qp *qp,
 			   qp->peer->ib.qp_num);
 		return IB_WC_REM_INV_REQ_ERR;
 	}
-	for (i = 0; i < wqe->num_sge; i++)
-		if (hca_key_local(qp, wqe->sge[i].lkey)) {
-			hca_report(HCA_RIGHTS, "queue pair %u: RDMA Read with the local DMA key",
-				   qp->ib.qp_num);
-			return IB_WC_LOC_PROT_ERR;
-		}
-	if (!hca_sges_ok(qp, wqe,
-			 IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE))
+	if (!hca_sink_ok(qp, wqe))
 		return IB_WC_LOC_PROT_ERR;
+	if (!hca_peer_allows(qp, IB_ACCESS_REMOTE_READ))
+		return IB_WC_REM_INV_REQ_ERR;
 	if (!hca_sge_ok(qp->peer, &wqe->remote, IB_ACCESS_REMOTE_READ,
 			"remote"))
 		return IB_WC_REM_ACCESS_ERR;
@@ -597,6 +651,11 @@ static enum ib_wc_status hca_exec_read(struct hca_qp *qp,
 
 static enum ib_wc_status hca_exec(struct hca_qp *qp, const struct hca_wqe *wqe)
 {
+	bool local = wqe->opcode == IB_WR_REG_MR ||
+		     wqe->opcode == IB_WR_LOCAL_INV;
+
+	if (!local && hca_qp_roce(qp) && !hca_roce_find_peer(qp, wqe))
+		return IB_WC_RETRY_EXC_ERR;
 	switch (wqe->opcode) {
 	case IB_WR_SEND:
 	case IB_WR_SEND_WITH_INV:
@@ -616,16 +675,18 @@ static enum ib_wc_status hca_exec(struct hca_qp *qp, const struct hca_wqe *wqe)
 	}
 }
 
-/* May this Send wait for a Receive? */
-static bool hca_rnr_wait(struct hca_qp *qp)
+/* Of the RoCE kind, the peer enters ERR only if it was its fault. */
+static void hca_step_failed(struct hca_qp *qp, enum ib_wc_status status)
 {
-	if (!qp->rnr)
-		qp->rnr = jiffies | 1;
-	if (time_before(jiffies, qp->rnr + msecs_to_jiffies(hca_rnr_ms)))
-		return true;
-	hca_report(HCA_RNR, "queue pair %u has no Receive for a Send of %u",
-		   qp->peer->ib.qp_num, qp->ib.qp_num);
-	return false;
+	lockdep_assert_held(&hca_lock);
+	if (status == IB_WC_RNR_RETRY_EXC_ERR)
+		hca_report(HCA_RNR, "queue pair %u has no Receive for a Send of %u",
+			   qp->peer->ib.qp_num, qp->ib.qp_num);
+	if (hca_qp_roce(qp) &&
+	    (status == IB_WC_REM_ACCESS_ERR || status == IB_WC_REM_OP_ERR ||
+	     status == IB_WC_REM_INV_REQ_ERR))
+		hca_qp_error(qp->peer);
+	hca_qp_error(qp);
 }
 
 /* A queue pair without a request that could be executed: flush, or end the connection. */
@@ -634,7 +695,7 @@ static bool hca_step_idle(struct hca_qp *qp)
 	bool busy = hca_qp_busy(qp);
 
 	lockdep_assert_held(&hca_lock);
-	if (qp->state == IB_QPS_SQD)
+	if (busy && qp->state == IB_QPS_SQD)
 		hca_qp_error(qp);
 	else if (qp->state == IB_QPS_ERR && qp->sq.head != qp->sq.next)
 		hca_sq_complete(qp, IB_WC_WR_FLUSH_ERR);
@@ -650,9 +711,11 @@ static bool hca_step(struct hca_qp *qp)
 	struct hca_wqe *wqe;
 	bool done;
 
+	if (qp->roce.tries && time_before(jiffies, qp->roce.until))
+		return false;
 	spin_lock_irq(&hca_lock);
-	if (qp->sq.head == qp->sq.next ||
-	    (qp->state != IB_QPS_RTS && qp->state != IB_QPS_SQD)) {
+	if (qp->sq.head == qp->sq.next || !hca_qp_busy(qp) ||
+	    qp->state == IB_QPS_ERR) {
 		done = hca_step_idle(qp);
 		spin_unlock_irq(&hca_lock);
 		return done;
@@ -660,13 +723,14 @@ static bool hca_step(struct hca_qp *qp)
 	spin_unlock_irq(&hca_lock);
 	wqe = &qp->sq.wqe[qp->sq.next % qp->sq.size];
 	status = hca_exec(qp, wqe);
-	if (status == IB_WC_RNR_RETRY_EXC_ERR && hca_rnr_wait(qp))
+	if (hca_qp_roce(qp) && hca_roce_wait(qp, &status))
 		return false;
-	qp->rnr = 0;
 	spin_lock_irq(&hca_lock);
 	hca_sq_complete(qp, status);
 	if (status != IB_WC_SUCCESS)
-		hca_qp_error(qp);
+		hca_step_failed(qp, status);
+	if (hca_qp_roce(qp))
+		qp->peer = NULL;
 	spin_unlock_irq(&hca_lock);
 	return true;
 }
@@ -702,6 +766,7 @@ void hca_engine_kick(struct hca_qp *qp)
 void hca_engine_forget(struct hca_qp *qp)
 {
 	lockdep_assert_held(&hca_lock);
+	qp->roce.tries = 0;
 	for (; qp->sq.next != qp->sq.head; qp->sq.next++)
 		if (qp->sq.wqe[qp->sq.next % qp->sq.size].opcode == IB_WR_REG_MR)
 			qp->sq.wqe[qp->sq.next % qp->sq.size].mr->queued--;
@@ -765,7 +830,7 @@ static int hca_engine(void *unused)
 			cond_resched();
 			continue;
 		}
-		/* If Sends wait for Receives, look again after a while. */
+		/* If requests wait to be sent again, look again after a while. */
 		if (list_empty(&hca_active))
 			wait_event_interruptible(hca_engine_wait,
 						 READ_ONCE(hca_engine_kicked) ||

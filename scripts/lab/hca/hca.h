@@ -83,6 +83,7 @@ enum hca_kind {
  * @gaps: regions may have pages with gaps (IBK_SG_GAPS_REG)
  * @lkey: has one local DMA key for all protection domains (IBK_LOCAL_DMA_LKEY)
  * @no_inv: refuses local invalidation, and does not say so anywhere
+ * @roce: is of the RoCE kind, and not of the iWARP kind
  */
 struct hca_profile {
 	const char *name;
@@ -102,6 +103,7 @@ struct hca_profile {
 	bool gaps;
 	bool lkey;
 	bool no_inv;
+	bool roce;
 };
 
 /**
@@ -133,6 +135,26 @@ struct hca_dev {
 
 struct hca_pd {
 	struct ib_pd ib;
+};
+
+/**
+ * struct hca_path - the way to another GID
+ * @dgid: the GID
+ * @dmac: hardware address
+ */
+struct hca_path {
+	union ib_gid dgid;
+	u8 dmac[ETH_ALEN];
+};
+
+/**
+ * struct hca_ah - address handle, which only the RoCE kind has
+ * @ib: what the RDMA core knows, such as the source
+ * @path: the destination
+ */
+struct hca_ah {
+	struct ib_ah ib;
+	struct hca_path path;
 };
 
 /**
@@ -197,6 +219,7 @@ struct hca_mr {
  * @access: its rights
  * @iova: its first address
  * @mr_length: its bytes
+ * @ah: where a MAD goes
  */
 struct hca_wqe {
 	u64 wr_id;
@@ -215,6 +238,7 @@ struct hca_wqe {
 	int access;
 	u64 iova;
 	u64 mr_length;
+	struct hca_ah *ah;
 };
 
 /**
@@ -280,6 +304,30 @@ struct hca_cq {
 struct hca_ep;
 
 /**
+ * struct hca_roce - what a queue pair of the RoCE kind has in addition
+ * @path: where the peer is
+ * @dest_qpn: its number
+ * @timeout: how long to wait for an acknowledgement: 4.096 us, doubled so often; 0 is without end
+ * @retry_cnt: how often a request is sent again that was not acknowledged
+ * @rnr_retry: how often a Send is sent again that found no Receive; 7 is without end
+ * @min_rnr_timer: code of the time that the peer shall wait if its Send found no Receive
+ * @cause: why the next request has to wait: IB_WC_RETRY_EXC_ERR or IB_WC_RNR_RETRY_EXC_ERR
+ * @tries: how often it was sent for this cause
+ * @until: when to send it again, in jiffies
+ */
+struct hca_roce {
+	struct hca_path path;
+	u32 dest_qpn;
+	u8 timeout;
+	u8 retry_cnt;
+	u8 rnr_retry;
+	u8 min_rnr_timer;
+	enum ib_wc_status cause;
+	u32 tries;
+	unsigned long until;
+};
+
+/**
  * struct hca_qp - queue pair
  * @ib: what the RDMA core knows
  * @state: its state
@@ -288,12 +336,13 @@ struct hca_ep;
  * @max_inline: bytes of inline data
  * @sig_all: each request makes a completion
  * @access: what the peer may do (IB_QP_ACCESS_FLAGS)
- * @peer: the other end; changes under hca_engine_lock only
+ * @peer: the other end; changes under hca_engine_lock only. With RoCE, it is known only while a
+ *	request is executed.
  * @ep: the connection, see cm.c
  * @ord: RDMA Reads that it may send
  * @ird: RDMA Reads that it may have to answer
  * @active: element of the engine's list of queue pairs with work
- * @rnr: jiffies when a Send found no Receive, or 0
+ * @roce: what only the RoCE kind has; under hca_engine_lock
  * @refs: one of the owner, and those of the connection manager
  * @freed: there are no references any more
  */
@@ -310,7 +359,7 @@ struct hca_qp {
 	u32 ord;
 	u32 ird;
 	struct list_head active;
-	unsigned long rnr;
+	struct hca_roce roce;
 	refcount_t refs;
 	struct completion freed;
 };
@@ -339,12 +388,22 @@ static inline struct hca_mr *to_hca_mr(struct ib_mr *ib)
 	return container_of(ib, struct hca_mr, ib);
 }
 
+static inline struct hca_ah *to_hca_ah(struct ib_ah *ib)
+{
+	return container_of(ib, struct hca_ah, ib);
+}
+
+/* Is this queue pair of the RoCE kind? */
+static inline bool hca_qp_roce(const struct hca_qp *qp)
+{
+	return to_hca_dev(qp->ib.device)->profile->roce;
+}
+
 /* main.c */
 extern bool hca_check;
 extern bool hca_coherent;
 extern bool hca_direct;
 extern bool hca_poll;
-extern uint hca_rnr_ms;
 __printf(2, 3) void hca_report(enum hca_kind kind, const char *format, ...);
 unsigned long hca_reports(enum hca_kind kind);
 void hca_quiet(bool quiet);
@@ -365,6 +424,7 @@ void hca_mem_show(struct seq_file *seq);
 /* verbs.c */
 extern const struct ib_device_ops hca_verbs_ops;
 u32 hca_wqe_sum(struct hca_dev *dev, const struct hca_wqe *wqe);
+void hca_qp_put(struct hca_qp *qp);
 
 /* engine.c */
 int hca_engine_start(u64 seed);
@@ -382,6 +442,15 @@ int hca_cm_init(void);
 void hca_cm_exit(void);
 void hca_cm_join(struct hca_qp *a, struct hca_qp *b);
 void hca_cm_down(struct hca_qp *qp);
+
+/* roce.c */
+union rdma_network_hdr;
+extern const struct ib_device_ops hca_roce_ops;
+int hca_roce_modify(struct hca_qp *qp, const struct ib_qp_attr *attr, int mask);
+bool hca_roce_find_peer(struct hca_qp *qp, const struct hca_wqe *wqe);
+bool hca_roce_wait(struct hca_qp *qp, enum ib_wc_status *status);
+void hca_roce_header(const struct hca_ah *ah, union rdma_network_hdr *header);
+void hca_roce_mad_wc(const struct hca_ah *ah, struct ib_wc *wc);
 
 /* selftest.c */
 void hca_selftest(struct hca_dev *dev);

@@ -5,8 +5,9 @@
  * This module is for RDMA what mac80211_hwsim is for wireless: an adapter without hardware, which
  * is strict. It does what the adapter of a careful manufacturer would do, and it reports each
  * request that such an adapter would have to refuse, or that would lose data. Only kernel ULPs can
- * use it. Both ends of a connection must be in this kernel. The adapter is of the iWARP kind:
- * connections are found by IP address and port (cm.c), but no packets are sent.
+ * use it. Both ends of a connection must be in this kernel, and no packets are sent. The profile
+ * decides of which kind the adapter is: RoCE, where the kernel's ib_cm makes connections with MADs
+ * (roce.c), or iWARP, where the driver makes them, and finds them by IP address and port (cm.c).
  *
  *	rdma link add lab0 type hca netdev eth0
  *
@@ -20,8 +21,6 @@
  *			memory: for measuring (0)
  *	poll		the engine never sleeps: for measuring, see engine.c (0)
  *	check		compare buffers with checksums and with the CPU's memory (1)
- *	rnr_ms		how long a Send waits for a Receive. 0, the default, is as with iWARP:
- *			the connection breaks.
  *	ignore		comma-separated list of kinds of reports to ignore
  *	selftest	when a device is added, violate each rule once, and expect the report
  * debugfs hca_sim/
@@ -41,6 +40,9 @@
 /* Reports of one kind that are printed. More are only counted. */
 #define HCA_PRINTED	20
 
+/* GIDs of a port: one for its link-local address, and one for each IP address */
+#define HCA_GIDS	64
+
 static char *profile = "mlx5";
 module_param(profile, charp, 0644);
 static ulong seed = 1;
@@ -53,8 +55,6 @@ bool hca_direct;
 module_param_named(direct, hca_direct, bool, 0444);
 bool hca_poll;
 module_param_named(poll, hca_poll, bool, 0444);
-uint hca_rnr_ms;
-module_param_named(rnr_ms, hca_rnr_ms, uint, 0644);
 static char *ignore = "";
 module_param(ignore, charp, 0444);
 static bool selftest;
@@ -197,6 +197,9 @@ static int hca_query_device(struct ib_device *ib, struct ib_device_attr *attr,
 	attr->max_fast_reg_page_list_len = p->mr_pages;
 	attr->max_sgl_rd = p->sgl_rd;
 	attr->max_pkeys = 1;
+	attr->max_ah = 1 << 16;
+	/* 0.27 s, as of mlx5 */
+	attr->local_ca_ack_delay = 16;
 	return 0;
 }
 
@@ -205,6 +208,7 @@ static int hca_query_port(struct ib_device *ib, u32 port,
 {
 	struct net_device *netdev = to_hca_dev(ib)->netdev;
 	bool up = netif_running(netdev) && netif_carrier_ok(netdev);
+	bool roce = to_hca_dev(ib)->profile->roce;
 
 	memset(attr, 0, sizeof(*attr));
 	attr->state = up ? IB_PORT_ACTIVE : IB_PORT_DOWN;
@@ -214,7 +218,9 @@ static int hca_query_port(struct ib_device *ib, u32 port,
 	attr->active_mtu = IB_MTU_4096;
 	attr->active_speed = IB_SPEED_EDR;
 	attr->active_width = IB_WIDTH_4X;
-	attr->gid_tbl_len = 1;
+	attr->gid_tbl_len = roce ? HCA_GIDS : 1;
+	attr->pkey_tbl_len = roce;
+	attr->ip_gids = roce;
 	attr->max_msg_sz = 1U << 30;
 	attr->port_cap_flags = IB_PORT_CM_SUP;
 	return 0;
@@ -223,12 +229,22 @@ static int hca_query_port(struct ib_device *ib, u32 port,
 static int hca_port_immutable(struct ib_device *ib, u32 port,
 			      struct ib_port_immutable *immutable)
 {
-	immutable->gid_tbl_len = 1;
-	immutable->core_cap_flags = RDMA_CORE_PORT_IWARP;
+	if (to_hca_dev(ib)->profile->roce) {
+		immutable->core_cap_flags = RDMA_CORE_PORT_IBA_ROCE_UDP_ENCAP;
+		immutable->gid_tbl_len = HCA_GIDS;
+		immutable->pkey_tbl_len = 1;
+		immutable->max_mad_size = IB_MGMT_MAD_SIZE;
+	} else {
+		immutable->core_cap_flags = RDMA_CORE_PORT_IWARP;
+		immutable->gid_tbl_len = 1;
+	}
 	return 0;
 }
 
-/* rdma_cm looks for the device of an address by the hardware address of its network device. */
+/*
+ * Only for the iWARP kind: rdma_cm looks for the device of an address by the hardware address of
+ * its network device. With RoCE, the core has the table of GIDs.
+ */
 static int hca_query_gid(struct ib_device *ib, u32 port, int index,
 			 union ib_gid *gid)
 {
@@ -271,7 +287,7 @@ static int hca_dev_init(struct hca_dev *dev, struct net_device *netdev)
 	spin_lock_irq(&hca_lock);
 	list_add_tail(&dev->list, &hca_devs);
 	spin_unlock_irq(&hca_lock);
-	ib->node_type = RDMA_NODE_RNIC;
+	ib->node_type = dev->profile->roce ? RDMA_NODE_IB_CA : RDMA_NODE_RNIC;
 	ib->phys_port_cnt = 1;
 	ib->num_comp_vectors = num_online_cpus();
 	ib->local_dma_lkey = HCA_LOCAL_LKEY;
@@ -283,7 +299,7 @@ static int hca_dev_init(struct hca_dev *dev, struct net_device *netdev)
 	xa_init_flags(&dev->mrs, XA_FLAGS_ALLOC1);
 	ib_set_device_ops(ib, &hca_dev_ops);
 	ib_set_device_ops(ib, &hca_verbs_ops);
-	ib_set_device_ops(ib, &hca_cm_ops);
+	ib_set_device_ops(ib, dev->profile->roce ? &hca_roce_ops : &hca_cm_ops);
 	return ib_device_set_netdev(ib, netdev, 1);
 }
 

@@ -27,7 +27,7 @@ static const struct hca_profile hca_profiles[] = {
 	  .recv_sge = 32, .read_sge = 30, .inline_max = 888,
 	  .cqe = (1 << 22) - 1, .mr_pages = 65536, .mr = 1 << 24,
 	  .page_sizes = ~0xfffull, .ird = 16, .ord = 16, .sgl_rd = 3,
-	  .gaps = true },
+	  .gaps = true, .roce = true },
 	/*
 	 * mlx4 (ConnectX-3). 33 of 16384 requests are spare (MLX4_IB_SQ_MAX_SPARE). The driver has
 	 * MLX4_MAX_SGE_RD and MLX4_MAX_FAST_REG_PAGES. It has no inline data for the kernel
@@ -35,7 +35,8 @@ static const struct hca_profile hca_profiles[] = {
 	 */
 	{ .name = "mlx4", .qp_wr = 16351, .send_sge = 32, .recv_sge = 32,
 	  .read_sge = 30, .cqe = (1 << 22) - 1, .mr_pages = 511, .mr = 524032,
-	  .page_sizes = 0xfffffe00, .ird = 16, .ord = 128, .lkey = true },
+	  .page_sizes = 0xfffffe00, .ird = 16, .ord = 128, .lkey = true,
+	  .roce = true },
 	/*
 	 * irdma (E810): IRDMA_MAX_QP_WRS(8), IRDMA_MAX_WQ_FRAGMENT_COUNT, IRDMA_MAX_SGE_RD,
 	 * IRDMA_MAX_INLINE_DATA_SIZE, IRDMA_MAX_CQ_SIZE, IRDMA_MAX_PAGES_PER_FMR,
@@ -66,7 +67,7 @@ static const struct hca_profile hca_profiles[] = {
 	{ .name = "bnxt_re", .qp_wr = 4351, .send_sge = 13, .recv_sge = 13,
 	  .read_sge = 13, .inline_max = 208, .cqe = (1 << 23) - 1,
 	  .mr_pages = 512, .mr = 1 << 18, .page_sizes = 0x7ffff000, .ird = 126,
-	  .ord = 126, .lkey = true },
+	  .ord = 126, .lkey = true, .roce = true },
 	/*
 	 * qedr (FastLinQ 41000): QED_RDMA_MAX_WQE, RDMA_MAX_SGE_PER_SQ_WQE,
 	 * ROCE_REQ_MAX_INLINE_DATA_SIZE, QEDR_MAX_CQES, RDMA_MAX_TIDS - 1, and an eighth of that
@@ -76,7 +77,7 @@ static const struct hca_profile hca_profiles[] = {
 	{ .name = "qedr", .qp_wr = 32767, .send_sge = 4, .recv_sge = 4,
 	  .read_sge = 4, .inline_max = 256, .cqe = 8388480, .mr_pages = 16383,
 	  .mr = 131070, .page_sizes = 0xfffff000, .ird = 32, .ord = 32,
-	  .lkey = true },
+	  .lkey = true, .roce = true },
 	/*
 	 * hns (HIP09): HNS_ROCE_FRMR_MAX_PA, HNS_ROCE_V2_PAGE_SIZE_SUPPORTED. The others come from
 	 * the firmware. They were the defaults of Linux 6.0 and older: HNS_ROCE_V2_MAX_WQE_NUM,
@@ -87,7 +88,7 @@ static const struct hca_profile hca_profiles[] = {
 	{ .name = "hns", .qp_wr = 32768, .send_sge = 64, .recv_sge = 64,
 	  .read_sge = 64, .inline_max = 1024, .cqe = 1 << 22, .mr_pages = 512,
 	  .mr = 1 << 20, .page_sizes = 0xffff000, .ird = 128, .ord = 128,
-	  .no_inv = true },
+	  .no_inv = true, .roce = true },
 	/*
 	 * erdma (Elastic RDMA): ERDMA_MAX_SEND_WR, ERDMA_MAX_SEND_SGE, ERDMA_MAX_RECV_SGE,
 	 * ERDMA_MAX_SGE_RD, ERDMA_MAX_INLINE, ERDMA_MAX_FRMR_PA, ERDMA_PAGE_SIZE_SUPPORT,
@@ -105,7 +106,7 @@ static const struct hca_profile hca_profiles[] = {
 	 */
 	{ .name = "mana", .qp_wr = 2048, .send_sge = 30, .recv_sge = 15,
 	  .read_sge = 15, .cqe = 2048, .mr = 0xffffff,
-	  .page_sizes = SZ_4M - SZ_4K },
+	  .page_sizes = SZ_4M - SZ_4K, .roce = true },
 };
 
 /**

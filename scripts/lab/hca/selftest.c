@@ -8,6 +8,7 @@
  */
 #include <linux/delay.h>
 #include <linux/sizes.h>
+#include <rdma/ib_cache.h>
 #include "hca.h"
 
 #define ST_WRS		4
@@ -346,6 +347,10 @@ static void st_length(struct st *st)
 static void st_key(struct st *st)
 {
 	st_rdma(st, IB_WR_RDMA_WRITE, st_sge(st, 0, 8), 0, st->mr->rkey + 0x1000);
+	if (st_poll(st) != IB_WC_REM_ACCESS_ERR ||
+	    to_hca_qp(st->qp[0])->state != IB_QPS_ERR ||
+	    to_hca_qp(st->qp[1])->state != IB_QPS_ERR)
+		pr_err("hca_sim: self test failed: remote access error\n");
 }
 
 static void st_mr_invalid(struct st *st)
@@ -423,6 +428,20 @@ static void st_ird(struct st *st)
 	st_rdma(st, IB_WR_RDMA_READ, st_sge(st, 0, 8), 0, 0);
 }
 
+/* There is no report: the peer has only gone. */
+static void st_lost(struct st *st)
+{
+	bool roce = hca_qp_roce(to_hca_qp(st->qp[0]));
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
+	enum ib_wc_status status;
+
+	ib_modify_qp(st->qp[1], &attr, IB_QP_STATE);
+	st_send(st, st_sge(st, 0, 8), 0);
+	status = st_poll(st);
+	if (status != (roce ? IB_WC_RETRY_EXC_ERR : IB_WC_WR_FLUSH_ERR))
+		pr_err("hca_sim: self test failed: peer lost: %d\n", status);
+}
+
 static void st_busy(struct st *st)
 {
 	st_recv(st, 0, 8);
@@ -436,6 +455,7 @@ static const struct {
 } st_cases[] = {
 	{ HCA_KIND_COUNT, st_good },
 	{ HCA_KIND_COUNT, st_sq_bytes },
+	{ HCA_KIND_COUNT, st_lost },
 	/* From here to HCA_IN_USE, the adapter must have DMA operations of its own. */
 	{ HCA_UNMAPPED, st_unmapped },
 	{ HCA_BEYOND, st_beyond },
@@ -472,7 +492,7 @@ static const struct {
 
 /* --- running ------------------------------------------------------------------ */
 
-static int st_connect(struct st *st)
+static int st_connect_iwarp(struct st *st)
 {
 	struct ib_qp_attr attr = { .qp_state = IB_QPS_INIT };
 	struct hca_qp *a = to_hca_qp(st->qp[0]), *b = to_hca_qp(st->qp[1]);
@@ -490,6 +510,50 @@ static int st_connect(struct st *st)
 	spin_unlock_irq(&hca_lock);
 	mutex_unlock(&hca_engine_lock);
 	return 0;
+}
+
+/* What ib_cm does. The path leads to the adapter itself. */
+static int st_connect_roce(struct st *st, struct ib_qp *qp, struct ib_qp *peer)
+{
+	struct ib_qp_attr attr = {
+		.qp_state = IB_QPS_INIT,
+		.port_num = 1,
+		.qp_access_flags = IB_ACCESS_REMOTE_WRITE |
+				   IB_ACCESS_REMOTE_READ,
+		.path_mtu = IB_MTU_4096,
+		.dest_qp_num = peer->qp_num,
+		.max_rd_atomic = 1,
+		.max_dest_rd_atomic = 1,
+		.timeout = 12,
+		.retry_cnt = 1,
+		.ah_attr.type = RDMA_AH_ATTR_TYPE_ROCE,
+	};
+	union ib_gid gid;
+	int rc;
+
+	rc = rdma_query_gid(qp->device, 1, 0, &gid);
+	rdma_ah_set_port_num(&attr.ah_attr, 1);
+	rdma_ah_set_grh(&attr.ah_attr, &gid, 0, 0, 1, 0);
+	memcpy(attr.ah_attr.roce.dmac, st->dev->netdev->dev_addr, ETH_ALEN);
+	rc = rc ?: ib_modify_qp(qp, &attr, IB_QP_STATE | IB_QP_PKEY_INDEX |
+				IB_QP_PORT | IB_QP_ACCESS_FLAGS);
+	attr.qp_state = IB_QPS_RTR;
+	rc = rc ?: ib_modify_qp(qp, &attr, IB_QP_STATE | IB_QP_AV |
+				IB_QP_PATH_MTU | IB_QP_DEST_QPN |
+				IB_QP_RQ_PSN | IB_QP_MAX_DEST_RD_ATOMIC |
+				IB_QP_MIN_RNR_TIMER);
+	attr.qp_state = IB_QPS_RTS;
+	return rc ?: ib_modify_qp(qp, &attr, IB_QP_STATE | IB_QP_TIMEOUT |
+				  IB_QP_RETRY_CNT | IB_QP_RNR_RETRY |
+				  IB_QP_SQ_PSN | IB_QP_MAX_QP_RD_ATOMIC);
+}
+
+static int st_connect(struct st *st)
+{
+	if (!hca_qp_roce(to_hca_qp(st->qp[0])))
+		return st_connect_iwarp(st);
+	return st_connect_roce(st, st->qp[0], st->qp[1]) ?:
+	       st_connect_roce(st, st->qp[1], st->qp[0]);
 }
 
 static int st_open(struct st *st)
@@ -564,8 +628,9 @@ static int st_run(struct hca_dev *dev, unsigned int i)
 	int rc;
 
 	st_profile = *hca_profile_find("mlx5");
-	/* The core has already asked for this. */
+	/* The core has already asked for these. */
 	st_profile.lkey = dev->ib.attrs.kernel_cap_flags & IBK_LOCAL_DMA_LKEY;
+	st_profile.roce = rdma_protocol_roce(&dev->ib, 1);
 	/* If there is no memory for it, the rest is lost. That is good enough for a test. */
 	rc = st_open(&st);
 	if (rc)

@@ -325,6 +325,35 @@ static u64 hca_sq_bytes(const struct ib_qp_cap *cap)
 	return roundup_pow_of_two((u64)cap->max_send_wr * wqe);
 }
 
+/**
+ * hca_qp_put - give back a reference to a queue pair
+ * @qp: the queue pair
+ *
+ * Context: any
+ */
+void hca_qp_put(struct hca_qp *qp)
+{
+	if (refcount_dec_and_test(&qp->refs))
+		complete(&qp->freed);
+}
+
+static bool hca_qp_type_ok(struct hca_dev *dev, enum ib_qp_type type)
+{
+	return type == IB_QPT_RC || (type == IB_QPT_GSI && dev->profile->roce);
+}
+
+static int hca_qp_number(struct hca_dev *dev, struct hca_qp *qp,
+			 enum ib_qp_type type)
+{
+	if (type == IB_QPT_GSI) {
+		qp->ib.qp_num = 1;
+		return xa_insert(&dev->qps, 1, qp, GFP_KERNEL);
+	}
+	return xa_alloc_cyclic(&dev->qps, &qp->ib.qp_num, qp,
+			       XA_LIMIT(2, 0xffffff), &dev->next_qp,
+			       GFP_KERNEL);
+}
+
 static bool hca_cap_ok(const struct hca_profile *p, const struct ib_qp_cap *cap)
 {
 	return cap->max_send_wr <= p->qp_wr && cap->max_recv_wr <= p->qp_wr &&
@@ -341,7 +370,7 @@ static int hca_create_qp(struct ib_qp *ib, struct ib_qp_init_attr *attr,
 	struct hca_qp *qp = to_hca_qp(ib);
 	int rc;
 
-	if (udata || attr->qp_type != IB_QPT_RC || attr->srq ||
+	if (udata || !hca_qp_type_ok(dev, attr->qp_type) || attr->srq ||
 	    attr->create_flags)
 		return -EOPNOTSUPP;
 	if (!hca_cap_ok(dev->profile, cap))
@@ -359,9 +388,7 @@ static int hca_create_qp(struct ib_qp *ib, struct ib_qp_init_attr *attr,
 	refcount_set(&qp->refs, 1);
 	init_completion(&qp->freed);
 	if (!rc)
-		rc = xa_alloc_cyclic(&dev->qps, &ib->qp_num, qp,
-				     XA_LIMIT(2, 0xffffff), &dev->next_qp,
-				     GFP_KERNEL);
+		rc = hca_qp_number(dev, qp, attr->qp_type);
 	if (rc < 0) {
 		hca_wq_free(&qp->sq);
 		hca_wq_free(&qp->rq);
@@ -376,7 +403,8 @@ static int hca_destroy_qp(struct ib_qp *ib, struct ib_udata *udata)
 
 	mutex_lock(&hca_engine_lock);
 	spin_lock_irq(&hca_lock);
-	if (qp->sq.next != qp->sq.head || qp->rq.next != qp->rq.head)
+	if (ib->qp_type != IB_QPT_GSI &&
+	    (qp->sq.next != qp->sq.head || qp->rq.next != qp->rq.head))
 		hca_report(HCA_BUSY, "queue pair %u is destroyed with %u requests and %u Receives",
 			   ib->qp_num, qp->sq.head - qp->sq.next,
 			   qp->rq.head - qp->rq.next);
@@ -387,9 +415,9 @@ static int hca_destroy_qp(struct ib_qp *ib, struct ib_udata *udata)
 	hca_cq_purge(to_hca_cq(ib->send_cq), qp);
 	hca_cq_purge(to_hca_cq(ib->recv_cq), qp);
 	spin_unlock_irq(&hca_lock);
-	mutex_unlock(&hca_engine_lock);
 	xa_erase(&to_hca_dev(ib->device)->qps, ib->qp_num);
-	ib->device->ops.iw_rem_ref(ib);
+	mutex_unlock(&hca_engine_lock);
+	hca_qp_put(qp);
 	/* The connection manager gives its reference back when it has seen the last event. */
 	wait_for_completion(&qp->freed);
 	hca_wq_free(&qp->sq);
@@ -398,7 +426,7 @@ static int hca_destroy_qp(struct ib_qp *ib, struct ib_udata *udata)
 }
 
 /*
- * The transitions that a consumer of an iWARP adapter may ask for. cm.c makes the transition to
+ * The transitions that a consumer of an iWARP adapter may ask for (roce.c has its own). cm.c makes the transition to
  * RTS. SQD is what iWARP calls CLOSING: the connection ends after the requests in the send queue.
  */
 static bool hca_transition_ok(enum ib_qp_state from, enum ib_qp_state to)
@@ -418,24 +446,21 @@ static bool hca_transition_ok(enum ib_qp_state from, enum ib_qp_state to)
 	}
 }
 
-static int hca_qp_set_state(struct hca_qp *qp, enum ib_qp_state state)
+static void hca_qp_set_state(struct hca_qp *qp, enum ib_qp_state state)
 {
-	if (!hca_transition_ok(qp->state, state))
-		return -EINVAL;
 	if (state == IB_QPS_ERR) {
 		hca_qp_error(qp);
-		return 0;
+		return;
 	}
 	if (state == IB_QPS_RESET) {
-		hca_cm_down(qp);
+		if (!hca_qp_roce(qp))
+			hca_cm_down(qp);
 		hca_engine_forget(qp);
 		hca_wq_release(qp, &qp->sq, qp->sq.head);
 		hca_wq_release(qp, &qp->rq, qp->rq.head);
 	}
 	qp->state = state;
-	if (state == IB_QPS_SQD)
-		hca_engine_kick(qp);
-	return 0;
+	hca_engine_kick(qp);
 }
 
 static int hca_modify_qp(struct ib_qp *ib, struct ib_qp_attr *attr, int mask,
@@ -446,10 +471,15 @@ static int hca_modify_qp(struct ib_qp *ib, struct ib_qp_attr *attr, int mask,
 
 	mutex_lock(&hca_engine_lock);
 	spin_lock_irq(&hca_lock);
-	if (mask & IB_QP_STATE)
-		rc = hca_qp_set_state(qp, attr->qp_state);
+	if (hca_qp_roce(qp))
+		rc = hca_roce_modify(qp, attr, mask);
+	else if (mask & IB_QP_STATE &&
+		 !hca_transition_ok(qp->state, attr->qp_state))
+		rc = -EINVAL;
 	if (!rc && mask & IB_QP_ACCESS_FLAGS)
 		qp->access = attr->qp_access_flags;
+	if (!rc && mask & IB_QP_STATE)
+		hca_qp_set_state(qp, attr->qp_state);
 	spin_unlock_irq(&hca_lock);
 	mutex_unlock(&hca_engine_lock);
 	return rc;
@@ -592,6 +622,7 @@ static int hca_wqe_fill(struct hca_qp *qp, struct hca_wqe *wqe,
 	wqe->flags = wr->send_flags;
 	wqe->inv = wr->ex.invalidate_rkey;
 	wqe->summed = false;
+	wqe->ah = NULL;
 	switch (wr->opcode) {
 	case IB_WR_REG_MR:
 		return hca_wqe_reg(wqe, wr);
@@ -599,8 +630,12 @@ static int hca_wqe_fill(struct hca_qp *qp, struct hca_wqe *wqe,
 		if (dev->profile->no_inv)
 			return hca_wqe_opcode(qp, wr);
 		return hca_wqe_sges(&qp->sq, wqe, 0, NULL, 0, 0);
-	case IB_WR_RDMA_READ:
 	case IB_WR_RDMA_READ_WITH_INV:
+		/* InfiniBand has no such request. */
+		if (dev->profile->roce)
+			return hca_wqe_opcode(qp, wr);
+		fallthrough;
+	case IB_WR_RDMA_READ:
 		max = min(max, dev->profile->read_sge);
 		sends = false;
 		fallthrough;
@@ -624,6 +659,8 @@ static int hca_wqe_fill(struct hca_qp *qp, struct hca_wqe *wqe,
 			.length = wqe->length,
 			.lkey = rdma_wr(wr)->rkey,
 		};
+	if (qp->ib.qp_type == IB_QPT_GSI)
+		wqe->ah = to_hca_ah(ud_wr(wr)->ah);
 	if (wqe->flags & IB_SEND_INLINE)
 		return sends ? hca_wqe_inline(qp, wqe, wr) : -EINVAL;
 	wqe->summed = hca_check && sends && !hca_direct &&
@@ -715,9 +752,6 @@ static int hca_post_recv(struct ib_qp *ib, const struct ib_recv_wr *wr,
 	}
 	/* It may have to be flushed. */
 	hca_engine_kick(qp);
-	/* A Send of the peer may wait for it. */
-	if (qp->peer)
-		hca_engine_kick(qp->peer);
 	spin_unlock_irqrestore(&hca_lock, flags);
 	return rc;
 }
