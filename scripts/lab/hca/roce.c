@@ -188,6 +188,8 @@ bool hca_roce_wait(struct hca_qp *qp, enum ib_wc_status *status)
 	}
 	roce->tries++;
 	roce->until = jiffies + wait;
+	/* It may have gone until then. */
+	qp->peer = NULL;
 	return true;
 }
 

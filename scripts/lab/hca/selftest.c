@@ -158,6 +158,9 @@ static void st_good(struct st *st)
 	ok = ok && st_poll(st) == IB_WC_SUCCESS;
 	sink = (struct ib_sge) { .addr = st->mr->iova + 3072, .length = 32,
 				 .lkey = st->mr->lkey };
+	/* With RoCE, the sink need not be a region that the peer may write to. */
+	if (hca_qp_roce(to_hca_qp(st->qp[0])))
+		sink = st_sge(st, 3072, 32);
 	st_rdma(st, IB_WR_RDMA_READ, sink, st->mr->iova, st->mr->rkey);
 	ok = ok && st_poll(st) == IB_WC_SUCCESS;
 	ok = ok && !st_inv(st) && st_poll(st) == IB_WC_SUCCESS;
@@ -428,6 +431,22 @@ static void st_ird(struct st *st)
 	st_rdma(st, IB_WR_RDMA_READ, st_sge(st, 0, 8), 0, 0);
 }
 
+/* With RoCE, a Send may wait for a Receive. */
+static void st_late(struct st *st)
+{
+	struct hca_qp *qp = to_hca_qp(st->qp[0]);
+
+	if (!hca_qp_roce(qp))
+		return;
+	qp->roce.rnr_retry = 7;
+	to_hca_qp(st->qp[1])->roce.min_rnr_timer = 1;
+	st_send(st, st_sge(st, 0, 8), 0);
+	msleep(20);
+	st_recv(st, 64, 8);
+	if (st_poll(st) != IB_WC_SUCCESS || st_poll(st) != IB_WC_SUCCESS)
+		pr_err("hca_sim: self test failed: late Receive\n");
+}
+
 /* There is no report: the peer has only gone. */
 static void st_lost(struct st *st)
 {
@@ -455,6 +474,7 @@ static const struct {
 } st_cases[] = {
 	{ HCA_KIND_COUNT, st_good },
 	{ HCA_KIND_COUNT, st_sq_bytes },
+	{ HCA_KIND_COUNT, st_late },
 	{ HCA_KIND_COUNT, st_lost },
 	/* From here to HCA_IN_USE, the adapter must have DMA operations of its own. */
 	{ HCA_UNMAPPED, st_unmapped },
