@@ -605,7 +605,7 @@ static bool hca_sink_ok(struct hca_qp *qp, const struct hca_wqe *wqe)
 	if (hca_qp_roce(qp))
 		return hca_sges_ok(qp, wqe, rights);
 	for (i = 0; i < wqe->num_sge; i++)
-		if (hca_key_local(qp, wqe->sge[i].lkey)) {
+		if (wqe->sge[i].length && hca_key_local(qp, wqe->sge[i].lkey)) {
 			hca_report(HCA_RIGHTS, "queue pair %u: RDMA Read with the local DMA key",
 				   qp->ib.qp_num);
 			return false;
