@@ -148,6 +148,15 @@ some_cases() {
 	done
 }
 
+# refused_access <command...>: the command ends accesses of the peer too early for it, as when an RPC is killed whose data
+# it is reading. An adapter refuses the access, and the connection breaks. The simulated adapter does not report that.
+refused_access() {
+	local ignore=/sys/module/hca_sim/parameters/ignore
+	[ ! -e $ignore ] || echo mr-invalid,inv-twice >$ignore
+	"$@"
+	[ ! -e $ignore ] || echo >$ignore
+}
+
 # with_mount <version of NFS> <command...>: mount, check that the mount uses RDMA, run the command,
 # and unmount. This function does not run the command in a condition, because "set -e" would then
 # have no effect in the command.

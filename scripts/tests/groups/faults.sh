@@ -783,9 +783,9 @@ case_slow-v4() {
 }
 
 # Covers: MEM-04
-case_killed() { killed; }
+case_killed() { refused_access killed; }
 # Covers: MEM-04
-case_killed-other() { in_other_version killed; }
+case_killed-other() { refused_access in_other_version killed; }
 
 case_same-version() { same_version; }
 
