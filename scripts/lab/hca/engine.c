@@ -73,6 +73,7 @@ void hca_cq_irq(struct irq_work *work)
 	struct hca_cq *cq = container_of(work, struct hca_cq, irq);
 	u64 t = local_clock();
 
+	hca_count(HCA_N_INTERRUPTS, 1);
 	cq->ib.comp_handler(&cq->ib, cq->ib.cq_context);
 	if (current == hca_engine_task)
 		hca_handlers += local_clock() - t;
@@ -132,6 +133,7 @@ static void hca_complete(struct ib_cq *ib, struct hca_qp *qp, struct hca_wq *wq,
 			   qp->ib.qp_num, cq->size);
 		return;
 	}
+	hca_count(HCA_N_COMPLETIONS, 1);
 	cqe = &cq->cqe[cq->head++ % cq->size];
 	cqe->wc = *wc;
 	cqe->wq = wq;
@@ -436,6 +438,7 @@ static bool hca_move(struct hca_cursor *to, struct hca_cursor *from,
 		*status = read ? IB_WC_LOC_PROT_ERR : IB_WC_REM_ACCESS_ERR;
 		if (hca_cursor_write(to, len))
 			return false;
+		hca_count(HCA_N_BYTES, len);
 	}
 	if (wqe->summed && sum != wqe->sum)
 		hca_report(HCA_CHANGED, "queue pair %u: %u bytes of a request of type %d",

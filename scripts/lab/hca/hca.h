@@ -18,6 +18,7 @@
 #include <linux/irq_work.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
+#include <linux/percpu.h>
 #include <linux/refcount.h>
 #include <linux/spinlock.h>
 #include <linux/xarray.h>
@@ -62,6 +63,22 @@ enum hca_kind {
 	HCA_KINDS(HCA_KIND)
 #undef HCA_KIND
 	HCA_KIND_COUNT
+};
+
+/* What is counted: the name in debugfs. */
+#define HCA_COUNTS(_) \
+	_(DOORBELLS, "doorbells")	/* calls of post_send() and post_recv() */ \
+	_(INTERRUPTS, "interrupts")	/* calls of completion handlers */ \
+	_(COMPLETIONS, "completions") \
+	_(MAPPINGS, "mappings")		/* DMA mappings made */ \
+	_(SYNCS, "syncs") \
+	_(BYTES, "bytes")		/* moved from one end to the other */
+
+enum hca_count {
+#define HCA_COUNT(name, text) HCA_N_ ## name,
+	HCA_COUNTS(HCA_COUNT)
+#undef HCA_COUNT
+	HCA_N_COUNT
 };
 
 /**
@@ -397,6 +414,13 @@ static inline struct hca_ah *to_hca_ah(struct ib_ah *ib)
 static inline bool hca_qp_roce(const struct hca_qp *qp)
 {
 	return to_hca_dev(qp->ib.device)->profile->roce;
+}
+
+DECLARE_PER_CPU(unsigned long [HCA_N_COUNT], hca_counted);
+
+static inline void hca_count(enum hca_count what, unsigned long n)
+{
+	this_cpu_add(hca_counted[what], n);
 }
 
 /* main.c */

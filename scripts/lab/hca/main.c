@@ -27,6 +27,7 @@
  * debugfs hca_sim/
  *	reports		how often each kind of report was made
  *	mappings	DMA mappings that exist, and who made them
+ *	counts		what is counted, since the module was loaded
  */
 #include <linux/debugfs.h>
 #include <linux/inetdevice.h>
@@ -164,6 +165,35 @@ static int reports_show(struct seq_file *seq, void *unused)
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(reports);
+
+/* --- counts ------------------------------------------------------------------- */
+
+/* See hca.h. */
+DEFINE_PER_CPU(unsigned long [HCA_N_COUNT], hca_counted);
+
+static const char * const hca_count_names[] = {
+#define HCA_COUNT(name, text) [HCA_N_ ## name] = text,
+	HCA_COUNTS(HCA_COUNT)
+#undef HCA_COUNT
+};
+
+static int counts_show(struct seq_file *seq, void *unused)
+{
+	unsigned int i, cpu;
+	unsigned long sum;
+
+	for (i = 0; i < HCA_N_COUNT; i++) {
+		sum = 0;
+		for_each_possible_cpu(cpu)
+			sum += per_cpu(hca_counted[i], cpu);
+		seq_printf(seq, "%s %lu\n", hca_count_names[i], sum);
+	}
+	for_each_online_cpu(cpu)
+		seq_printf(seq, "interrupts-%u %lu\n", cpu,
+			   per_cpu(hca_counted[HCA_N_INTERRUPTS], cpu));
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(counts);
 
 static int mappings_show(struct seq_file *seq, void *unused)
 {
@@ -392,6 +422,7 @@ static int __init hca_init(void)
 	hca_dir = debugfs_create_dir("hca_sim", NULL);
 	debugfs_create_file("reports", 0444, hca_dir, NULL, &reports_fops);
 	debugfs_create_file("mappings", 0444, hca_dir, NULL, &mappings_fops);
+	debugfs_create_file("counts", 0444, hca_dir, NULL, &counts_fops);
 	rdma_link_register(&hca_link_ops);
 	return 0;
 

@@ -194,6 +194,7 @@ static dma_addr_t hca_dma_map(struct device *device, phys_addr_t phys,
 	spin_lock_irqsave(&hca_maps_lock, flags);
 	hca_map_insert(map, offset_in_page(phys));
 	spin_unlock_irqrestore(&hca_maps_lock, flags);
+	hca_count(HCA_N_MAPPINGS, 1);
 	return map->addr;
 }
 
@@ -227,6 +228,7 @@ static void hca_sync(struct device *device, dma_addr_t addr, size_t len,
 	unsigned long flags;
 	u32 offset;
 
+	hca_count(HCA_N_SYNCS, 1);
 	spin_lock_irqsave(&hca_maps_lock, flags);
 	map = hca_map_find(device, addr);
 	offset = map ? addr - map->addr : 0;

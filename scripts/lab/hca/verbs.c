@@ -698,6 +698,7 @@ static int hca_post_send(struct ib_qp *ib, const struct ib_send_wr *wr,
 	unsigned long flags;
 	int rc = 0;
 
+	hca_count(HCA_N_DOORBELLS, 1);
 	/* When a request is executed, the ULP may free the whole chain. So the engine waits. */
 	spin_lock_irqsave(&hca_lock, flags);
 	for (; wr && !rc; wr = wr->next) {
@@ -744,6 +745,7 @@ static int hca_post_recv(struct ib_qp *ib, const struct ib_recv_wr *wr,
 	unsigned long flags;
 	int rc = 0;
 
+	hca_count(HCA_N_DOORBELLS, 1);
 	spin_lock_irqsave(&hca_lock, flags);
 	for (; wr && !rc; wr = wr->next) {
 		rc = hca_post_one_recv(qp, wr);
