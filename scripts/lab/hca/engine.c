@@ -25,6 +25,7 @@
 #include <linux/kthread.h>
 #include <linux/prandom.h>
 #include <linux/sched/clock.h>
+#include <linux/smp.h>
 #include <linux/wait.h>
 #include <asm/irq_work.h>
 #include "hca.h"
@@ -79,17 +80,26 @@ void hca_cq_irq(struct irq_work *work)
 		hca_handlers += local_clock() - t;
 }
 
+static void hca_cq_raise(void *cq)
+{
+	irq_work_queue(&((struct hca_cq *)cq)->irq);
+}
+
+/*
+ * Interrupt the processor of the queue's vector. irq_work_queue_on() is not for modules, so that
+ * processor is asked to interrupt itself. Where such interrupts wait for the next tick (User-mode
+ * Linux), the handler is called directly.
+ */
 static void hca_cq_interrupt(struct hca_cq *cq)
 {
-	/*
-	 * The interrupt comes to the engine's CPU, whatever the vector is: the function for another
-	 * CPU is not for modules. Where interrupts of this kind wait for the next tick
-	 * (User-mode Linux), call directly.
-	 */
-	if (arch_irq_work_has_interrupt())
-		irq_work_queue(&cq->irq);
-	else
+	if (!arch_irq_work_has_interrupt()) {
+		local_irq_disable();
 		hca_cq_irq(&cq->irq);
+		local_irq_enable();
+	} else if (smp_call_function_single(cq->cpu, hca_cq_raise, cq, true)) {
+		/* It has gone offline. */
+		irq_work_queue(&cq->irq);
+	}
 }
 
 /* End the batch. The order of the interrupts is random, too. */
@@ -112,9 +122,9 @@ static void hca_batches_end(void)
 			continue;
 		cq->armed = 0;
 		/* The handler may take the lock. The engine's mutex keeps the queue alive. */
-		spin_unlock(&hca_lock);
+		spin_unlock_irq(&hca_lock);
 		hca_cq_interrupt(cq);
-		spin_lock(&hca_lock);
+		spin_lock_irq(&hca_lock);
 	}
 	spin_unlock_irq(&hca_lock);
 }

@@ -300,6 +300,7 @@ struct hca_cqe {
  * @head: counts completions
  * @seen: counts completions that the ULP may poll; the others wait for the end of the batch
  * @tail: counts completions that were polled
+ * @cpu: its completion handler runs on this processor
  * @armed: the flags of ib_req_notify_cq(), 0 if the ULP wants no event
  * @solicited: one of the completions in the batch is for IB_CQ_SOLICITED
  * @batch: element of the engine's list of queues with a batch
@@ -312,6 +313,7 @@ struct hca_cq {
 	u32 head;
 	u32 seen;
 	u32 tail;
+	int cpu;
 	int armed;
 	bool solicited;
 	struct list_head batch;

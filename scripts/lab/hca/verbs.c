@@ -7,6 +7,7 @@
  * request occupies its place in the queue until the ULP has polled a completion of this request,
  * or of a later one (InfiniBand specification, 10.8.5.1).
  */
+#include <linux/cpumask.h>
 #include <linux/crc32.h>
 #include <linux/log2.h>
 #include <linux/slab.h>
@@ -215,6 +216,8 @@ static int hca_create_cq(struct ib_cq *ib, const struct ib_cq_init_attr *attr,
 		return -ENOMEM;
 	cq->size = attr->cqe;
 	ib->cqe = attr->cqe;
+	cq->cpu = cpumask_nth(attr->comp_vector % num_online_cpus(),
+			      cpu_online_mask);
 	INIT_LIST_HEAD(&cq->batch);
 	init_irq_work(&cq->irq, hca_cq_irq);
 	return 0;
