@@ -13,7 +13,8 @@
  *	   goes to the end of the list, so that each gets its turn.
  *	2. Completions collect in their queues. The ULP cannot poll them yet.
  *	3. Sometimes, and always if nothing is left to do, end the batch: publish the completions,
- *	   and interrupt for each queue that is armed.
+ *	   and interrupt for each queue that is armed. Completions that are not due yet (parameter
+ *	   delay_us) wait.
  *
  * Measuring
  *	With the parameter poll, the engine never sleeps. If its thread has the policy SCHED_IDLE,
@@ -23,6 +24,7 @@
  */
 #include <linux/crc32.h>
 #include <linux/kthread.h>
+#include <linux/ktime.h>
 #include <linux/prandom.h>
 #include <linux/sched/clock.h>
 #include <linux/smp.h>
@@ -41,6 +43,8 @@ DEFINE_MUTEX(hca_engine_lock);
 static LIST_HEAD(hca_active);
 static LIST_HEAD(hca_batches);
 static struct rnd_state hca_rnd;
+/* When the first of the completions that wait is due */
+static u64 hca_due = U64_MAX;
 
 static DECLARE_WAIT_QUEUE_HEAD(hca_engine_wait);
 static bool hca_engine_kicked;
@@ -102,30 +106,56 @@ static void hca_cq_interrupt(struct hca_cq *cq)
 	}
 }
 
+/*
+ * Publish the completions of a queue that are due. The others stay in @later. Returns whether the
+ * ULP wants an interrupt.
+ */
+static bool hca_cq_publish(struct hca_cq *cq, struct list_head *later)
+{
+	u64 now = ktime_get_ns();
+	u32 before = cq->seen;
+	bool wanted;
+
+	lockdep_assert_held(&hca_lock);
+	while (cq->seen != cq->head && cq->cqe[cq->seen % cq->size].due <= now)
+		cq->seen++;
+	if (cq->seen != cq->head) {
+		list_move(&cq->batch, later);
+		hca_due = min(hca_due, cq->cqe[cq->seen % cq->size].due);
+	} else {
+		list_del_init(&cq->batch);
+	}
+	if (cq->seen == before)
+		return false;
+	wanted = cq->armed == IB_CQ_NEXT_COMP ||
+		 (cq->armed == IB_CQ_SOLICITED && cq->solicited);
+	if (cq->seen == cq->head)
+		cq->solicited = false;
+	if (wanted)
+		cq->armed = 0;
+	return wanted;
+}
+
 /* End the batch. The order of the interrupts is random, too. */
 static void hca_batches_end(void)
 {
 	struct hca_cq *cq;
-	bool wanted;
+	LIST_HEAD(later);
 
 	spin_lock_irq(&hca_lock);
+	hca_due = U64_MAX;
 	while (!list_empty(&hca_batches)) {
 		cq = hca_engine_random() & 1 ?
 			list_first_entry(&hca_batches, struct hca_cq, batch) :
 			list_last_entry(&hca_batches, struct hca_cq, batch);
-		list_del_init(&cq->batch);
-		cq->seen = cq->head;
-		wanted = cq->armed == IB_CQ_NEXT_COMP ||
-			 (cq->armed == IB_CQ_SOLICITED && cq->solicited);
-		cq->solicited = false;
-		if (!wanted)
+		if (!hca_cq_publish(cq, &later))
 			continue;
-		cq->armed = 0;
 		/* The handler may take the lock. The engine's mutex keeps the queue alive. */
 		spin_unlock_irq(&hca_lock);
 		hca_cq_interrupt(cq);
 		spin_lock_irq(&hca_lock);
 	}
+	list_splice(&later, &hca_batches);
 	spin_unlock_irq(&hca_lock);
 }
 
@@ -148,6 +178,7 @@ static void hca_complete(struct ib_cq *ib, struct hca_qp *qp, struct hca_wq *wq,
 	cqe->wc = *wc;
 	cqe->wq = wq;
 	cqe->done = wq->next;
+	cqe->due = ktime_get_ns() + hca_delay_us * (u64)NSEC_PER_USEC;
 	cq->solicited |= solicited || wc->status != IB_WC_SUCCESS;
 	if (list_empty(&cq->batch))
 		list_add_tail(&cq->batch, &hca_batches);
@@ -812,18 +843,34 @@ static bool hca_engine_turn(void)
 	bool done = false, end;
 	unsigned int n;
 
-	if (!qp)
-		return false;
-	for (n = 1 + hca_engine_random() % HCA_BURST; n && hca_step(qp); n--)
+	for (n = qp ? 1 + hca_engine_random() % HCA_BURST : 0;
+	     n && hca_step(qp); n--)
 		done = true;
 	spin_lock_irq(&hca_lock);
-	if (hca_qp_busy(qp) && list_empty(&qp->active))
+	if (qp && hca_qp_busy(qp) && list_empty(&qp->active))
 		list_add_tail(&qp->active, &hca_active);
 	end = list_empty(&hca_active) || hca_engine_random() % 4 == 0;
 	spin_unlock_irq(&hca_lock);
 	if (end || !done)
 		hca_batches_end();
 	return done;
+}
+
+/* Nothing could be done @idle times. Wait until something may be. */
+static void hca_engine_sleep(unsigned int idle)
+{
+	u64 now = ktime_get_ns(), ns = max(hca_due, now + 1) - now;
+
+	/* If Sends wait for Receives, look again after a while. */
+	if (!list_empty(&hca_active)) {
+		if (idle <= HCA_CHOICE)
+			return;
+		ns = min_t(u64, ns, jiffies_to_nsecs(1));
+	}
+	wait_event_interruptible_hrtimeout(hca_engine_wait,
+					   READ_ONCE(hca_engine_kicked) ||
+					   kthread_should_stop(),
+					   min_t(u64, ns, KTIME_MAX));
 }
 
 static int hca_engine(void *unused)
@@ -835,23 +882,12 @@ static int hca_engine(void *unused)
 		mutex_lock(&hca_engine_lock);
 		idle = hca_engine_turn() ? 0 : idle + 1;
 		mutex_unlock(&hca_engine_lock);
-		if (hca_poll) {
+		if (hca_poll)
 			schedule();
-			continue;
-		}
-		if (!idle) {
+		else if (idle)
+			hca_engine_sleep(idle);
+		else
 			cond_resched();
-			continue;
-		}
-		/* If requests wait to be sent again, look again after a while. */
-		if (list_empty(&hca_active))
-			wait_event_interruptible(hca_engine_wait,
-						 READ_ONCE(hca_engine_kicked) ||
-						 kthread_should_stop());
-		else if (idle > HCA_CHOICE)
-			wait_event_interruptible_timeout(hca_engine_wait,
-							 READ_ONCE(hca_engine_kicked) ||
-							 kthread_should_stop(), 1);
 	}
 	return 0;
 }

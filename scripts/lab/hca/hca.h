@@ -285,11 +285,13 @@ struct hca_wq {
  * @wc: what the ULP sees
  * @wq: queue of the request
  * @done: &hca_wq.tail after the ULP has seen this completion
+ * @due: when the ULP may see it, in nanoseconds since boot
  */
 struct hca_cqe {
 	struct ib_wc wc;
 	struct hca_wq *wq;
 	u32 done;
+	u64 due;
 };
 
 /**
@@ -430,6 +432,7 @@ extern bool hca_check;
 extern bool hca_coherent;
 extern bool hca_direct;
 extern bool hca_poll;
+extern uint hca_delay_us;
 __printf(2, 3) void hca_report(enum hca_kind kind, const char *format, ...);
 unsigned long hca_reports(enum hca_kind kind);
 void hca_quiet(bool quiet);

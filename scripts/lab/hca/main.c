@@ -21,6 +21,7 @@
  *			memory: for measuring (0)
  *	poll		the engine never sleeps: for measuring, see engine.c (0)
  *	check		compare buffers with checksums and with the CPU's memory (1)
+ *	delay_us	the ULP sees a completion that long after the request was executed (0)
  *	ignore		comma-separated list of kinds of reports to ignore. A test may set it
  *			while it does what real adapters refuse, too.
  *	selftest	when a device is added, violate each rule once, and expect the report
@@ -57,6 +58,8 @@ bool hca_direct;
 module_param_named(direct, hca_direct, bool, 0444);
 bool hca_poll;
 module_param_named(poll, hca_poll, bool, 0444);
+uint hca_delay_us;
+module_param_named(delay_us, hca_delay_us, uint, 0644);
 static bool selftest;
 module_param(selftest, bool, 0644);
 
