@@ -693,12 +693,31 @@ static enum ib_wc_status hca_exec_read(struct hca_qp *qp,
 	return IB_WC_SUCCESS;
 }
 
+static bool hca_silent(struct hca_qp *qp)
+{
+	qp->silent &= hca_fault_on(HCA_FAULT_SILENT);
+	return qp->silent;
+}
+
+/* Once one of the ends has become silent, nothing is delivered or acknowledged in either direction. */
+static bool hca_silence(struct hca_qp *qp)
+{
+	if (hca_silent(qp) || hca_silent(qp->peer))
+		return true;
+	qp->silent = qp->ib.qp_type == IB_QPT_RC &&
+		     hca_fault(HCA_FAULT_SILENT);
+	return qp->silent;
+}
+
+static bool hca_local(const struct hca_wqe *wqe)
+{
+	return wqe->opcode == IB_WR_REG_MR || wqe->opcode == IB_WR_LOCAL_INV;
+}
+
 static enum ib_wc_status hca_exec(struct hca_qp *qp, const struct hca_wqe *wqe)
 {
-	bool local = wqe->opcode == IB_WR_REG_MR ||
-		     wqe->opcode == IB_WR_LOCAL_INV;
-
-	if (!local && hca_qp_roce(qp) && !hca_roce_find_peer(qp, wqe))
+	if (hca_qp_roce(qp) && !hca_local(wqe) &&
+	    (!hca_roce_find_peer(qp, wqe) || hca_silence(qp)))
 		return IB_WC_RETRY_EXC_ERR;
 	switch (wqe->opcode) {
 	case IB_WR_SEND:
@@ -719,6 +738,31 @@ static enum ib_wc_status hca_exec(struct hca_qp *qp, const struct hca_wqe *wqe)
 	}
 }
 
+/*
+ * With iWARP: does nothing happen to this request? While a port is down, TCP would send it again and
+ * again. After the connection has ended, the request is flushed.
+ */
+static bool hca_lost(struct hca_qp *qp, const struct hca_wqe *wqe)
+{
+	if (hca_qp_roce(qp) || hca_local(wqe))
+		return false;
+	return !hca_port_up(to_hca_dev(qp->ib.device)) ||
+	       !hca_port_up(to_hca_dev(qp->peer->ib.device)) ||
+	       hca_silence(qp);
+}
+
+/*
+ * An error that the adapter makes up. The request may have been executed, if only the
+ * acknowledgement was lost.
+ */
+static enum ib_wc_status hca_exec_fault(struct hca_qp *qp,
+					const struct hca_wqe *wqe)
+{
+	if (hca_engine_random() & 1)
+		hca_exec(qp, wqe);
+	return hca_fault_status();
+}
+
 /* Of the RoCE kind, the peer enters ERR only if it was its fault. */
 static void hca_step_failed(struct hca_qp *qp, enum ib_wc_status status)
 {
@@ -726,7 +770,7 @@ static void hca_step_failed(struct hca_qp *qp, enum ib_wc_status status)
 	if (status == IB_WC_RNR_RETRY_EXC_ERR)
 		hca_report(HCA_RNR, "queue pair %u has no Receive for a Send of %u",
 			   qp->peer->ib.qp_num, qp->ib.qp_num);
-	if (hca_qp_roce(qp) &&
+	if (hca_qp_roce(qp) && qp->peer &&
 	    (status == IB_WC_REM_ACCESS_ERR || status == IB_WC_REM_OP_ERR ||
 	     status == IB_WC_REM_INV_REQ_ERR))
 		hca_qp_error(qp->peer);
@@ -748,12 +792,25 @@ static bool hca_step_idle(struct hca_qp *qp)
 	return busy;
 }
 
+/* A queue pair whose requests get lost. If the connection is to end after them, it ends now. */
+static bool hca_step_lost(struct hca_qp *qp)
+{
+	bool closing;
+
+	spin_lock_irq(&hca_lock);
+	closing = qp->state == IB_QPS_SQD;
+	if (closing)
+		hca_qp_error(qp);
+	spin_unlock_irq(&hca_lock);
+	return closing;
+}
+
 /* Execute one request. Returns whether something was done. */
 static bool hca_step(struct hca_qp *qp)
 {
 	enum ib_wc_status status;
 	struct hca_wqe *wqe;
-	bool done;
+	bool done, fault;
 
 	if (qp->roce.tries && time_before(jiffies, qp->roce.until))
 		return false;
@@ -766,8 +823,11 @@ static bool hca_step(struct hca_qp *qp)
 	}
 	spin_unlock_irq(&hca_lock);
 	wqe = &qp->sq.wqe[qp->sq.next % qp->sq.size];
-	status = hca_exec(qp, wqe);
-	if (hca_qp_roce(qp) && hca_roce_wait(qp, &status))
+	if (hca_lost(qp, wqe))
+		return hca_step_lost(qp);
+	fault = qp->ib.qp_type == IB_QPT_RC && hca_fault(HCA_FAULT_COMPLETE);
+	status = fault ? hca_exec_fault(qp, wqe) : hca_exec(qp, wqe);
+	if (!fault && hca_qp_roce(qp) && hca_roce_wait(qp, &status))
 		return false;
 	spin_lock_irq(&hca_lock);
 	hca_sq_complete(qp, status);

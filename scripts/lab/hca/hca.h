@@ -81,6 +81,23 @@ enum hca_count {
 	HCA_N_COUNT
 };
 
+/* Faults: the directory in debugfs, and what fails */
+#define HCA_FAULTS(_) \
+	_(ALLOC_MR, "alloc_mr")		/* a region: as if too many keys were in use */ \
+	_(DMA_MAP, "dma_map")		/* a DMA mapping */ \
+	_(CREATE_CQ, "create_cq") \
+	_(CREATE_QP, "create_qp") \
+	_(POST_SEND, "post_send")	/* a request, and what follows it in the chain */ \
+	_(POST_RECV, "post_recv") \
+	_(COMPLETE, "complete")		/* a request, with the status in the file status */ \
+	_(SILENT, "silent")		/* from this request on, the connection is dead */
+
+enum hca_fault {
+#define HCA_FAULT(id, text) HCA_FAULT_ ## id,
+	HCA_FAULTS(HCA_FAULT)
+#undef HCA_FAULT
+};
+
 /**
  * struct hca_profile - the limits of one adapter, as its driver reports them
  * @name: value of the parameter profile
@@ -129,6 +146,7 @@ struct hca_profile {
  * @list: element of hca_devs; under hca_lock
  * @profile: its limits
  * @netdev: the network device beside it; only its address and state are used
+ * @fatal: it has stopped for good
  * @dma: the device for the DMA API
  * @qps: queue pairs by number
  * @mrs: memory regions by key >> 8
@@ -140,6 +158,7 @@ struct hca_dev {
 	struct list_head list;
 	const struct hca_profile *profile;
 	struct net_device *netdev;
+	bool fatal;
 	struct device *dma;
 	struct xarray qps;
 	struct xarray mrs;
@@ -364,6 +383,7 @@ struct hca_roce {
  * @ird: RDMA Reads that it may have to answer
  * @active: element of the engine's list of queue pairs with work
  * @roce: what only the RoCE kind has; under hca_engine_lock
+ * @silent: what it sends gets lost, acknowledgements, too
  * @refs: one of the owner, and those of the connection manager
  * @freed: there are no references any more
  */
@@ -381,6 +401,7 @@ struct hca_qp {
 	u32 ird;
 	struct list_head active;
 	struct hca_roce roce;
+	bool silent;
 	refcount_t refs;
 	struct completion freed;
 };
@@ -435,13 +456,40 @@ extern bool hca_poll;
 extern uint hca_delay_us;
 __printf(2, 3) void hca_report(enum hca_kind kind, const char *format, ...);
 unsigned long hca_reports(enum hca_kind kind);
+bool hca_port_up(const struct hca_dev *dev);
 void hca_quiet(bool quiet);
 
 /* profile.c */
 const struct hca_profile *hca_profile_find(const char *name);
 
-/* mem.c */
+/* faults.c */
+struct dentry;
 struct seq_file;
+#ifdef CONFIG_FAULT_INJECTION_DEBUG_FS
+bool hca_fault(enum hca_fault fault);
+bool hca_fault_on(enum hca_fault fault);
+enum ib_wc_status hca_fault_status(void);
+#else
+static inline bool hca_fault(enum hca_fault fault)
+{
+	return false;
+}
+
+static inline bool hca_fault_on(enum hca_fault fault)
+{
+	return false;
+}
+
+static inline enum ib_wc_status hca_fault_status(void)
+{
+	return IB_WC_SUCCESS;
+}
+#endif
+int hca_fails(struct hca_dev *dev, enum hca_fault fault);
+void hca_faults_add(struct dentry *dir);
+void hca_faults_show(struct seq_file *seq);
+
+/* mem.c */
 int hca_mem_attach(struct hca_dev *dev);
 void hca_mem_detach(struct hca_dev *dev);
 int hca_mem_read(struct hca_dev *dev, u64 addr, void *to, u32 len,

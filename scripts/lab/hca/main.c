@@ -28,7 +28,11 @@
  * debugfs hca_sim/
  *	reports		how often each kind of report was made
  *	mappings	DMA mappings that exist, and who made them
- *	counts		what is counted, since the module was loaded
+ *	counts		what is counted, and how often faults have happened, since the module was
+ *			loaded
+ *	fatal		writing 1 stops all adapters, as an error inside of them would: queue pairs
+ *			enter ERR, and most verbs fail, until the device is deleted
+ *	others		faults, see faults.c
  */
 #include <linux/debugfs.h>
 #include <linux/inetdevice.h>
@@ -194,6 +198,7 @@ static int counts_show(struct seq_file *seq, void *unused)
 	for_each_online_cpu(cpu)
 		seq_printf(seq, "interrupts-%u %lu\n", cpu,
 			   per_cpu(hca_counted[HCA_N_INTERRUPTS], cpu));
+	hca_faults_show(seq);
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(counts);
@@ -242,11 +247,22 @@ static int hca_query_device(struct ib_device *ib, struct ib_device_attr *attr,
 	return 0;
 }
 
+/**
+ * hca_port_up - is the port up?
+ * @dev: the adapter
+ *
+ * Context: any
+ * Return: whether the network device beside it is up
+ */
+bool hca_port_up(const struct hca_dev *dev)
+{
+	return netif_running(dev->netdev) && netif_carrier_ok(dev->netdev);
+}
+
 static int hca_query_port(struct ib_device *ib, u32 port,
 			  struct ib_port_attr *attr)
 {
-	struct net_device *netdev = to_hca_dev(ib)->netdev;
-	bool up = netif_running(netdev) && netif_carrier_ok(netdev);
+	bool up = hca_port_up(to_hca_dev(ib));
 	bool roce = to_hca_dev(ib)->profile->roce;
 
 	memset(attr, 0, sizeof(*attr));
@@ -426,6 +442,7 @@ static int __init hca_init(void)
 	debugfs_create_file("reports", 0444, hca_dir, NULL, &reports_fops);
 	debugfs_create_file("mappings", 0444, hca_dir, NULL, &mappings_fops);
 	debugfs_create_file("counts", 0444, hca_dir, NULL, &counts_fops);
+	hca_faults_add(hca_dir);
 	rdma_link_register(&hca_link_ops);
 	return 0;
 

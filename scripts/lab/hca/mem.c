@@ -178,7 +178,8 @@ static dma_addr_t hca_dma_map(struct device *device, phys_addr_t phys,
 	struct hca_map *map;
 	unsigned long flags;
 
-	if (!len || len > KMALLOC_MAX_SIZE || !pfn_valid(PHYS_PFN(phys)))
+	if (!len || len > KMALLOC_MAX_SIZE || !pfn_valid(PHYS_PFN(phys)) ||
+	    hca_fault(HCA_FAULT_DMA_MAP))
 		return DMA_MAPPING_ERROR;
 	map = hca_map_alloc(len);
 	if (!map)

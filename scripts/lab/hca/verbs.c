@@ -42,10 +42,13 @@ static struct hca_mr *hca_mr_alloc(struct ib_pd *pd, u32 max)
 	struct hca_mr *mr = kzalloc(sizeof(*mr), GFP_KERNEL);
 	/* The upper limit keeps keys off HCA_LOCAL_LKEY. */
 	struct xa_limit limit = XA_LIMIT(1, 0x7ffffe);
-	int rc = -ENOMEM;
+	int rc = hca_fails(dev, HCA_FAULT_ALLOC_MR);
 
-	if (!mr)
-		return ERR_PTR(-ENOMEM);
+	if (!mr || rc) {
+		kfree(mr);
+		return ERR_PTR(rc ?: -ENOMEM);
+	}
+	rc = -ENOMEM;
 	mr->max = max;
 	mr->staged = kvcalloc(max ?: 1, sizeof(*mr->staged), GFP_KERNEL);
 	mr->list = kvcalloc(max ?: 1, sizeof(*mr->list), GFP_KERNEL);
@@ -206,7 +209,10 @@ static int hca_create_cq(struct ib_cq *ib, const struct ib_cq_init_attr *attr,
 #endif
 {
 	struct hca_cq *cq = to_hca_cq(ib);
+	int rc = hca_fails(to_hca_dev(ib->device), HCA_FAULT_CREATE_CQ);
 
+	if (rc)
+		return rc;
 	if (user || attr->flags)
 		return -EOPNOTSUPP;
 	if (!attr->cqe || attr->cqe > to_hca_dev(ib->device)->profile->cqe)
@@ -371,8 +377,10 @@ static int hca_create_qp(struct ib_qp *ib, struct ib_qp_init_attr *attr,
 	struct hca_dev *dev = to_hca_dev(ib->device);
 	struct ib_qp_cap *cap = &attr->cap;
 	struct hca_qp *qp = to_hca_qp(ib);
-	int rc;
+	int rc = hca_fails(dev, HCA_FAULT_CREATE_QP);
 
+	if (rc)
+		return rc;
 	if (udata || !hca_qp_type_ok(dev, attr->qp_type) || attr->srq ||
 	    attr->create_flags)
 		return -EOPNOTSUPP;
@@ -673,11 +681,24 @@ static int hca_wqe_fill(struct hca_qp *qp, struct hca_wqe *wqe,
 	return 0;
 }
 
+/*
+ * Requests without data are the markers of ib_drain_qp(). Drivers whose adapters can fail have
+ * functions of their own for them, which always succeed.
+ */
+static int hca_post_fails(struct hca_qp *qp, int num_sge, enum hca_fault fault)
+{
+	return num_sge ? hca_fails(to_hca_dev(qp->ib.device), fault) : 0;
+}
+
 static int hca_post_one_send(struct hca_qp *qp, const struct ib_send_wr *wr)
 {
+	bool marker = wr->opcode == IB_WR_RDMA_WRITE && !wr->num_sge;
 	struct hca_wq *wq = &qp->sq;
 	int rc;
 
+	rc = hca_post_fails(qp, !marker, HCA_FAULT_POST_SEND);
+	if (rc)
+		return rc;
 	if (qp->state < IB_QPS_RTS) {
 		hca_report(HCA_STATE, "request for queue pair %u in state %d",
 			   qp->ib.qp_num, qp->state);
@@ -720,6 +741,9 @@ static int hca_post_one_recv(struct hca_qp *qp, const struct ib_recv_wr *wr)
 	struct hca_wqe *wqe;
 	int rc;
 
+	rc = hca_post_fails(qp, wr->num_sge, HCA_FAULT_POST_RECV);
+	if (rc)
+		return rc;
 	if (qp->state == IB_QPS_RESET) {
 		hca_report(HCA_STATE, "Receive for queue pair %u in state RESET",
 			   qp->ib.qp_num);
