@@ -171,6 +171,7 @@ static void hca_complete(struct ib_cq *ib, struct hca_qp *qp, struct hca_wq *wq,
 	if (cq->head - cq->tail >= cq->size) {
 		hca_report(HCA_CQ_OVERFLOW, "completion queue of queue pair %u has %u entries",
 			   qp->ib.qp_num, cq->size);
+		irq_work_queue(&cq->overflow);
 		return;
 	}
 	hca_count(HCA_N_COMPLETIONS, 1);
@@ -763,20 +764,6 @@ static enum ib_wc_status hca_exec_fault(struct hca_qp *qp,
 	return hca_fault_status();
 }
 
-/* Of the RoCE kind, the peer enters ERR only if it was its fault. */
-static void hca_step_failed(struct hca_qp *qp, enum ib_wc_status status)
-{
-	lockdep_assert_held(&hca_lock);
-	if (status == IB_WC_RNR_RETRY_EXC_ERR)
-		hca_report(HCA_RNR, "queue pair %u has no Receive for a Send of %u",
-			   qp->peer->ib.qp_num, qp->ib.qp_num);
-	if (hca_qp_roce(qp) && qp->peer &&
-	    (status == IB_WC_REM_ACCESS_ERR || status == IB_WC_REM_OP_ERR ||
-	     status == IB_WC_REM_INV_REQ_ERR))
-		hca_qp_error(qp->peer);
-	hca_qp_error(qp);
-}
-
 /* A queue pair without a request that could be executed: flush, or end the connection. */
 static bool hca_step_idle(struct hca_qp *qp)
 {
@@ -803,6 +790,32 @@ static bool hca_step_lost(struct hca_qp *qp)
 		hca_qp_error(qp);
 	spin_unlock_irq(&hca_lock);
 	return closing;
+}
+
+/*
+ * A request fails, and so does its queue pair. The peer fails as well if that was its fault, or if the
+ * connection is one of iWARP.
+ */
+static void hca_step_failed(struct hca_qp *qp, enum ib_wc_status status)
+{
+	struct hca_qp *peer = qp->peer;
+
+	lockdep_assert_held(&hca_lock);
+	if (status == IB_WC_RNR_RETRY_EXC_ERR && peer)
+		hca_report(HCA_RNR, "queue pair %u has no Receive for a Send of %u",
+			   peer->ib.qp_num, qp->ib.qp_num);
+	/* In InfiniBand, the completion says it. */
+	if (!hca_qp_roce(qp))
+		hca_qp_raise(qp, IB_EVENT_QP_FATAL);
+	if (peer && (status == IB_WC_REM_ACCESS_ERR ||
+		     status == IB_WC_REM_OP_ERR ||
+		     status == IB_WC_REM_INV_REQ_ERR)) {
+		hca_qp_raise(peer, status == IB_WC_REM_ACCESS_ERR ?
+				   IB_EVENT_QP_ACCESS_ERR : IB_EVENT_QP_REQ_ERR);
+		if (hca_qp_roce(qp))
+			hca_qp_error(peer);
+	}
+	hca_qp_error(qp);
 }
 
 /* Execute one request. Returns whether something was done. */

@@ -127,6 +127,57 @@ int hca_fails(struct hca_dev *dev, enum hca_fault fault)
 	return hca_fault(fault) ? -ENOMEM : 0;
 }
 
+/* --- asynchronous events ------------------------------------------------------ */
+
+/**
+ * hca_cq_event - tell a ULP that its completion queue has overflown
+ * @work: of the completion queue
+ *
+ * Context: hard interrupt
+ */
+void hca_cq_event(struct irq_work *work)
+{
+	struct hca_cq *cq = container_of(work, struct hca_cq, overflow);
+	struct ib_event event = { .device = cq->ib.device,
+				  .element.cq = &cq->ib,
+				  .event = IB_EVENT_CQ_ERR };
+
+	hca_count(HCA_N_EVENTS, 1);
+	if (cq->ib.event_handler)
+		cq->ib.event_handler(&event, cq->ib.cq_context);
+}
+
+/**
+ * hca_qp_event - tell a ULP that its queue pair has failed
+ * @work: of the queue pair
+ *
+ * Context: hard interrupt
+ */
+void hca_qp_event(struct irq_work *work)
+{
+	struct hca_qp *qp = container_of(work, struct hca_qp, event);
+	struct ib_event event = { .device = qp->ib.device,
+				  .element.qp = &qp->ib,
+				  .event = qp->error };
+
+	hca_count(HCA_N_EVENTS, 1);
+	if (qp->ib.event_handler)
+		qp->ib.event_handler(&event, qp->ib.qp_context);
+}
+
+/**
+ * hca_qp_raise - raise an event of a queue pair
+ * @qp: the queue pair
+ * @error: the event
+ *
+ * Context: with hca_engine_lock, so the queue pair is not being destroyed
+ */
+void hca_qp_raise(struct hca_qp *qp, enum ib_event_type error)
+{
+	qp->error = error;
+	irq_work_queue(&qp->event);
+}
+
 /* --- the end of all adapters -------------------------------------------------- */
 
 static void hca_dev_fatal(struct hca_dev *dev)
@@ -140,6 +191,7 @@ static void hca_dev_fatal(struct hca_dev *dev)
 	WRITE_ONCE(dev->fatal, true);
 	xa_for_each(&dev->qps, index, qp)
 		hca_qp_error(qp);
+	hca_count(HCA_N_EVENTS, 1);
 	ib_dispatch_event(&event);
 }
 

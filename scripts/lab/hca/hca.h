@@ -70,6 +70,7 @@ enum hca_kind {
 	_(DOORBELLS, "doorbells")	/* calls of post_send() and post_recv() */ \
 	_(INTERRUPTS, "interrupts")	/* calls of completion handlers */ \
 	_(COMPLETIONS, "completions") \
+	_(EVENTS, "events")		/* asynchronous events */ \
 	_(MAPPINGS, "mappings")		/* DMA mappings made */ \
 	_(SYNCS, "syncs") \
 	_(BYTES, "bytes")		/* moved from one end to the other */
@@ -146,6 +147,7 @@ struct hca_profile {
  * @list: element of hca_devs; under hca_lock
  * @profile: its limits
  * @netdev: the network device beside it; only its address and state are used
+ * @up: the port was up when its ULPs were told last
  * @fatal: it has stopped for good
  * @dma: the device for the DMA API
  * @qps: queue pairs by number
@@ -158,6 +160,7 @@ struct hca_dev {
 	struct list_head list;
 	const struct hca_profile *profile;
 	struct net_device *netdev;
+	bool up;
 	bool fatal;
 	struct device *dma;
 	struct xarray qps;
@@ -326,6 +329,7 @@ struct hca_cqe {
  * @solicited: one of the completions in the batch is for IB_CQ_SOLICITED
  * @batch: element of the engine's list of queues with a batch
  * @irq: calls the completion handler
+ * @overflow: tells the ULP that it has lost completions
  */
 struct hca_cq {
 	struct ib_cq ib;
@@ -339,6 +343,7 @@ struct hca_cq {
 	bool solicited;
 	struct list_head batch;
 	struct irq_work irq;
+	struct irq_work overflow;
 };
 
 struct hca_ep;
@@ -384,6 +389,8 @@ struct hca_roce {
  * @active: element of the engine's list of queue pairs with work
  * @roce: what only the RoCE kind has; under hca_engine_lock
  * @silent: what it sends gets lost, acknowledgements, too
+ * @event: tells the ULP about @error
+ * @error: asynchronous event
  * @refs: one of the owner, and those of the connection manager
  * @freed: there are no references any more
  */
@@ -402,6 +409,8 @@ struct hca_qp {
 	struct list_head active;
 	struct hca_roce roce;
 	bool silent;
+	struct irq_work event;
+	enum ib_event_type error;
 	refcount_t refs;
 	struct completion freed;
 };
@@ -486,6 +495,9 @@ static inline enum ib_wc_status hca_fault_status(void)
 }
 #endif
 int hca_fails(struct hca_dev *dev, enum hca_fault fault);
+void hca_cq_event(struct irq_work *work);
+void hca_qp_event(struct irq_work *work);
+void hca_qp_raise(struct hca_qp *qp, enum ib_event_type error);
 void hca_faults_add(struct dentry *dir);
 void hca_faults_show(struct seq_file *seq);
 

@@ -339,6 +339,7 @@ static int hca_dev_init(struct hca_dev *dev, struct net_device *netdev)
 
 	dev_hold(netdev);
 	dev->netdev = netdev;
+	dev->up = hca_port_up(dev);
 	spin_lock_irq(&hca_lock);
 	list_add_tail(&dev->list, &hca_devs);
 	spin_unlock_irq(&hca_lock);
@@ -402,19 +403,38 @@ static struct rdma_link_ops hca_link_ops = {
 	.newlink = hca_newlink,
 };
 
+/* Later kernels do this themselves for devices like this one. */
+static void hca_port_event(struct hca_dev *dev)
+{
+	struct ib_event event = { .device = &dev->ib, .element.port_num = 1 };
+	bool up = hca_port_up(dev);
+
+	if (dev->up == up)
+		return;
+	dev->up = up;
+	hca_count(HCA_N_EVENTS, 1);
+	event.event = up ? IB_EVENT_PORT_ACTIVE : IB_EVENT_PORT_ERR;
+	if (!IS_ENABLED(HCA_PORT_EVENTS))
+		ib_dispatch_event(&event);
+}
+
 static int hca_netdev_event(struct notifier_block *nb, unsigned long event,
 			    void *arg)
 {
 	struct net_device *netdev = netdev_notifier_info_to_dev(arg);
 	struct ib_device *ib;
 
-	if (event != NETDEV_UNREGISTER)
-		return NOTIFY_OK;
 	ib = ib_device_get_by_netdev(netdev, RDMA_DRIVER_UNKNOWN);
 	if (!ib)
 		return NOTIFY_OK;
-	if (ib->ops.owner == THIS_MODULE)
+	if (ib->ops.owner != THIS_MODULE)
+		goto out;
+	if (event == NETDEV_UNREGISTER)
 		ib_unregister_device_queued(ib);
+	else if (event == NETDEV_UP || event == NETDEV_DOWN ||
+		 event == NETDEV_CHANGE)
+		hca_port_event(to_hca_dev(ib));
+out:
 	ib_device_put(ib);
 	return NOTIFY_OK;
 }

@@ -27,6 +27,7 @@
  * @addr: its DMA address
  * @sg: the same as a list
  * @wc: last completion
+ * @events: bits of asynchronous events
  */
 struct st {
 	struct hca_dev *dev;
@@ -39,6 +40,7 @@ struct st {
 	u64 addr;
 	struct scatterlist sg;
 	struct ib_wc wc;
+	unsigned long events;
 };
 
 /* The cases run with this profile: mlx5, which lacks nothing, unless a case changes it. */
@@ -471,6 +473,7 @@ static void st_busy(struct st *st)
 static const struct {
 	enum hca_kind kind;
 	void (*violate)(struct st *st);
+	unsigned long events;
 } st_cases[] = {
 	{ HCA_KIND_COUNT, st_good },
 	{ HCA_KIND_COUNT, st_sq_bytes },
@@ -487,14 +490,15 @@ static const struct {
 	{ HCA_IN_USE, st_in_use },
 	{ HCA_SQ_OVERFLOW, st_sq_overflow },
 	{ HCA_RQ_OVERFLOW, st_rq_overflow },
-	{ HCA_CQ_OVERFLOW, st_cq_overflow },
+	{ HCA_CQ_OVERFLOW, st_cq_overflow, BIT(IB_EVENT_CQ_ERR) },
 	{ HCA_STATE, st_state },
 	{ HCA_OPCODE, st_opcode },
 	{ HCA_OPCODE, st_no_inv },
 	{ HCA_SGE, st_sges },
 	{ HCA_INLINE, st_inline },
 	{ HCA_RNR, st_rnr },
-	{ HCA_LENGTH, st_length },
+	{ HCA_LENGTH, st_length,
+	  BIT(IB_EVENT_QP_FATAL) | BIT(IB_EVENT_QP_REQ_ERR) },
 	{ HCA_KEY, st_key },
 	{ HCA_MR_INVALID, st_mr_invalid },
 	{ HCA_MR_TWICE, st_mr_twice },
@@ -503,7 +507,7 @@ static const struct {
 	{ HCA_MR_LIST, st_mr_list },
 	{ HCA_PAGE_SIZE, st_page_size },
 	{ HCA_PD, st_pd },
-	{ HCA_RIGHTS, st_rights },
+	{ HCA_RIGHTS, st_rights, BIT(IB_EVENT_QP_ACCESS_ERR) },
 	{ HCA_BOUNDS, st_bounds },
 	{ HCA_ORD, st_ord },
 	{ HCA_IRD, st_ird },
@@ -511,6 +515,11 @@ static const struct {
 };
 
 /* --- running ------------------------------------------------------------------ */
+
+static void st_event(struct ib_event *event, void *st)
+{
+	set_bit(event->event, &((struct st *)st)->events);
+}
 
 static int st_connect_iwarp(struct st *st)
 {
@@ -583,13 +592,15 @@ static int st_open(struct st *st)
 			 .max_send_sge = ST_SGES, .max_recv_sge = ST_SGES,
 			 .max_inline_data = ST_INLINE },
 		.qp_type = IB_QPT_RC,
+		.event_handler = st_event,
+		.qp_context = st,
 	};
 	struct ib_cq_init_attr cq = { .cqe = ST_WRS };
 	struct ib_device *ib = &st->dev->ib;
 
 	st->pd = ib_alloc_pd(ib, 0);
 	st->other = ib_alloc_pd(ib, 0);
-	st->cq = ib_create_cq(ib, NULL, NULL, NULL, &cq);
+	st->cq = ib_create_cq(ib, NULL, st_event, st, &cq);
 	if (IS_ERR(st->pd) || IS_ERR(st->other) || IS_ERR(st->cq))
 		return -ENOMEM;
 	attr.send_cq = st->cq;
@@ -639,7 +650,7 @@ static unsigned long st_reports(enum hca_kind kind)
 	return sum;
 }
 
-/* Returns 0 if the report was made, 1 if it is missing, or a negative errno. */
+/* Returns 0 if all is right, 1 if the report is missing, 2 if an event is, or a negative errno. */
 static int st_run(struct hca_dev *dev, unsigned int i)
 {
 	unsigned long before = st_reports(st_cases[i].kind);
@@ -659,6 +670,8 @@ static int st_run(struct hca_dev *dev, unsigned int i)
 	st_poll(&st);
 	made = st_reports(st_cases[i].kind) != before;
 	st_close(&st);
+	if ((st.events & st_cases[i].events) != st_cases[i].events)
+		return 2;
 	return made == (st_cases[i].kind == HCA_KIND_COUNT);
 }
 

@@ -226,6 +226,7 @@ static int hca_create_cq(struct ib_cq *ib, const struct ib_cq_init_attr *attr,
 			      cpu_online_mask);
 	INIT_LIST_HEAD(&cq->batch);
 	init_irq_work(&cq->irq, hca_cq_irq);
+	init_irq_work(&cq->overflow, hca_cq_event);
 	return 0;
 }
 
@@ -239,6 +240,7 @@ static int hca_destroy_cq(struct ib_cq *ib, struct ib_udata *udata)
 	spin_unlock_irq(&hca_lock);
 	mutex_unlock(&hca_engine_lock);
 	irq_work_sync(&cq->irq);
+	irq_work_sync(&cq->overflow);
 	kvfree(cq->cqe);
 	return 0;
 }
@@ -396,6 +398,7 @@ static int hca_create_qp(struct ib_qp *ib, struct ib_qp_init_attr *attr,
 	qp->max_inline = cap->max_inline_data;
 	qp->sig_all = attr->sq_sig_type == IB_SIGNAL_ALL_WR;
 	INIT_LIST_HEAD(&qp->active);
+	init_irq_work(&qp->event, hca_qp_event);
 	refcount_set(&qp->refs, 1);
 	init_completion(&qp->freed);
 	if (!rc)
@@ -428,6 +431,7 @@ static int hca_destroy_qp(struct ib_qp *ib, struct ib_udata *udata)
 	spin_unlock_irq(&hca_lock);
 	xa_erase(&to_hca_dev(ib->device)->qps, ib->qp_num);
 	mutex_unlock(&hca_engine_lock);
+	irq_work_sync(&qp->event);
 	hca_qp_put(qp);
 	/* The connection manager gives its reference back when it has seen the last event. */
 	wait_for_completion(&qp->freed);
