@@ -29,7 +29,7 @@ REPORT = re.compile(
     r"|sleeping function called|scheduling while atomic"
     r"|INFO: task .* blocked|rcu.*(detected|self-detected)( expedited)? stall|rcu.*kthread starved|soft lockup|hard LOCKUP|workqueue lockup"
     r"|Oops|general protection|Kernel panic|Unable to handle kernel"
-    r"|hca_sim: (report|iw_cm has|self test failed)|DMA-API: (?!preallocated|debugging enabled)|refcount_t: |ODEBUG: |list_(add|del) corruption"
+    r"|hca_sim: (report|iw_cm has|self test failed)|DMA-API: (?!preallocated|debugging (en|dis)abled)|refcount_t: |ODEBUG: |list_(add|del) corruption"
     r"|unreferenced object 0x|Bad page state|stack-protector|kernel stack overflow"
     r"|out of memory: Killed|Out of memory"
 )
