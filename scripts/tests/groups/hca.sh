@@ -7,6 +7,7 @@
 # Guests: alone
 # Clock: own
 # Limit: 3600
+# Providers: hca
 # Quick: none
 # Second: none
 . "$TOP/scripts/tests/cases.sh"
@@ -115,10 +116,7 @@ case_hca-selftest() {
 case_hca-fault-alloc-mr() { faulty while_lost alloc_mr 6; }
 case_hca-fault-create-cq() { faulty while_lost create_cq 4 1; }
 case_hca-fault-create-qp() { faulty while_lost create_qp 4 1; }
-case_hca-fault-dma-map() {
-	[[ $KERNEL != 7.3 ]] || skip "User-mode Linux has no DMA devices"
-	faulty happens dma_map 20 5 7
-}
+case_hca-fault-dma-map() { faulty happens dma_map 20 5 7; }
 # Covers: V1-ERR-20
 case_hca-fault-post-send() { faulty happens post_send 8 10 23; }
 case_hca-fault-post-recv() { faulty happens post_recv 8 10 23; }
