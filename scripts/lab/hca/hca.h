@@ -119,6 +119,7 @@ enum hca_fault {
  * @lkey: has one local DMA key for all protection domains (IBK_LOCAL_DMA_LKEY)
  * @no_inv: refuses local invalidation, and does not say so anywhere
  * @roce: is of the RoCE kind, and not of the iWARP kind
+ * @driver: number of the driver, where ULPs look at it
  */
 struct hca_profile {
 	const char *name;
@@ -139,6 +140,7 @@ struct hca_profile {
 	bool lkey;
 	bool no_inv;
 	bool roce;
+	enum rdma_driver_id driver;
 };
 
 /**

@@ -324,8 +324,6 @@ static void hca_dealloc_driver(struct ib_device *ib)
 
 static const struct ib_device_ops hca_dev_ops = {
 	.owner = THIS_MODULE,
-	/* The core demands a number of each driver. There is none for this one. */
-	.driver_id = RDMA_DRIVER_UNKNOWN,
 	.dealloc_driver = hca_dealloc_driver,
 	.get_port_immutable = hca_port_immutable,
 	.query_device = hca_query_device,
@@ -356,6 +354,7 @@ static int hca_dev_init(struct hca_dev *dev, struct net_device *netdev)
 	ib_set_device_ops(ib, &hca_dev_ops);
 	ib_set_device_ops(ib, &hca_verbs_ops);
 	ib_set_device_ops(ib, dev->profile->roce ? &hca_roce_ops : &hca_cm_ops);
+	ib->ops.driver_id = dev->profile->driver;
 	return ib_device_set_netdev(ib, netdev, 1);
 }
 
@@ -478,6 +477,7 @@ static void __exit hca_exit(void)
 	rdma_link_unregister(&hca_link_ops);
 	unregister_netdevice_notifier(&hca_netdev_nb);
 	ib_unregister_driver(RDMA_DRIVER_UNKNOWN);
+	ib_unregister_driver(RDMA_DRIVER_HNS);
 	debugfs_remove(hca_dir);
 	hca_engine_stop();
 	hca_cm_exit();

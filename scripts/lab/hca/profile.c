@@ -88,7 +88,8 @@ static const struct hca_profile hca_profiles[] = {
 	{ .name = "hns", .qp_wr = 32768, .send_sge = 64, .recv_sge = 64,
 	  .read_sge = 64, .inline_max = 1024, .cqe = 1 << 22, .mr_pages = 512,
 	  .mr = 1 << 20, .page_sizes = 0xffff000, .ird = 128, .ord = 128,
-	  .no_inv = true, .roce = true },
+	  .no_inv = true, .roce = true,
+	  .driver = RDMA_DRIVER_HNS },
 	/*
 	 * erdma (Elastic RDMA): ERDMA_MAX_SEND_WR, ERDMA_MAX_SEND_SGE, ERDMA_MAX_RECV_SGE,
 	 * ERDMA_MAX_SGE_RD, ERDMA_MAX_INLINE, ERDMA_MAX_FRMR_PA, ERDMA_PAGE_SIZE_SUPPORT,

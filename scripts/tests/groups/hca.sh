@@ -112,6 +112,23 @@ case_hca-selftest() {
 	with_mount 4.2 checked small
 }
 
+# A client refuses adapters that cannot register and invalidate memory, with one line in the log.
+case_hca-refused() {
+	local name old=""
+	[ ! -e $PARAM/profile ] || old=$(cat $PARAM/profile)
+	for name in mana hns; do
+		device_gone
+		echo $name >$PARAM/profile
+		device_add
+		! timeout 60 mount -t nfs -o "proto=rdma,port=$PORT,vers=4.2" "$SERVER:/" $MNT || die "$name is not refused"
+	done
+	dmesg | grep 'rpcrdma: lab0 cannot register memory' || die "no line says why"
+	device_gone
+	echo "$old" >$PARAM/profile
+	device_add
+	with_mount 4.2 checked small
+}
+
 # Covers: V1-ERR-20
 case_hca-fault-alloc-mr() { faulty while_lost alloc_mr 6; }
 case_hca-fault-create-cq() { faulty while_lost create_cq 4 1; }
