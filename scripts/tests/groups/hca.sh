@@ -114,17 +114,17 @@ case_hca-selftest() {
 
 # A client refuses adapters that cannot register and invalidate memory, with one line in the log.
 case_hca-refused() {
-	local name old=""
-	[ ! -e $PARAM/profile ] || old=$(cat $PARAM/profile)
+	local name old
+	old=$(cat $PARAM/profile)
 	for name in mana hns; do
 		device_gone
-		echo $name >$PARAM/profile
+		printf %s $name >$PARAM/profile
 		device_add
 		! timeout 60 mount -t nfs -o "proto=rdma,port=$PORT,vers=4.2" "$SERVER:/" $MNT || die "$name is not refused"
 	done
 	dmesg | grep 'rpcrdma: lab0 cannot register memory' || die "no line says why"
 	device_gone
-	echo "$old" >$PARAM/profile
+	printf %s "$old" >$PARAM/profile
 	device_add
 	with_mount 4.2 checked small
 }
