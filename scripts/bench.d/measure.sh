@@ -139,13 +139,14 @@ points_main() {
 	point_wanted write 65536 128 16
 }
 
-# Two operations, or those of the main table that OPS names
+# Three operations, or those of the main table that OPS names
 points_budget() {
 	if [ -n "$OPS" ]; then
 		points_main
 	else
 		point_wanted getattr 0 400 1
 		point_wanted read 4096 200 1
+		point_wanted write 4096 200 1
 	fi
 }
 

@@ -297,7 +297,9 @@ def page(found):
           f"hca), and the ratios of ours, {' and '.join(ours)}, and of NFS over TCP",
           ["operation", *(w for p, (runs, _) in found.items() for w in (p, *(r.module for r in runs)))], rows)
     for provider, (runs, intree) in found.items():
-        count_table(provider, rdma(runs), intree, PAGE_POINTS, counters=[c for c in COUNTERS if c[1] in PAGE_COUNTERS])
+        if provider == "hca":
+            count_table(provider, rdma(runs), intree, PAGE_POINTS,
+                        counters=[c for c in COUNTERS if c[1] in PAGE_COUNTERS])
     rows = []
     for side in ("server", "client"):
         for provider, (runs, intree) in found.items():
