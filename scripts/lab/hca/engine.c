@@ -801,9 +801,6 @@ static void hca_step_failed(struct hca_qp *qp, enum ib_wc_status status)
 	struct hca_qp *peer = qp->peer;
 
 	lockdep_assert_held(&hca_lock);
-	if (status == IB_WC_RNR_RETRY_EXC_ERR && peer)
-		hca_report(HCA_RNR, "queue pair %u has no Receive for a Send of %u",
-			   peer->ib.qp_num, qp->ib.qp_num);
 	/* In InfiniBand, the completion says it. */
 	if (!hca_qp_roce(qp))
 		hca_qp_raise(qp, IB_EVENT_QP_FATAL);
@@ -842,6 +839,9 @@ static bool hca_step(struct hca_qp *qp)
 	status = fault ? hca_exec_fault(qp, wqe) : hca_exec(qp, wqe);
 	if (!fault && hca_qp_roce(qp) && hca_roce_wait(qp, &status))
 		return false;
+	if (!fault && status == IB_WC_RNR_RETRY_EXC_ERR)
+		hca_report(HCA_RNR, "queue pair %u has no Receive for a Send of %u",
+			   qp->peer->ib.qp_num, qp->ib.qp_num);
 	spin_lock_irq(&hca_lock);
 	hca_sq_complete(qp, status);
 	if (status != IB_WC_SUCCESS)
