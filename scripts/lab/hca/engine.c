@@ -246,6 +246,23 @@ static void hca_rq_complete(struct hca_qp *qp, enum ib_wc_status status,
 
 /* --- memory regions ----------------------------------------------------------- */
 
+/* Is one end of this request a program that breaks rules? */
+static bool hca_hostile;
+
+/* Report a violation that needs two ends. */
+#define hca_report_between(...) \
+do { \
+	if (!hca_hostile) \
+		hca_report(__VA_ARGS__); \
+} while (0)
+
+/* Report a violation of @who, "local" or "remote". */
+#define hca_report_by(who, ...) \
+do { \
+	if (*(who) == 'l' || !hca_hostile) \
+		hca_report(__VA_ARGS__); \
+} while (0)
+
 static struct hca_mr *hca_mr_find(struct hca_qp *qp, u32 key)
 {
 	return xa_load(&to_hca_dev(qp->ib.device)->mrs, key >> 8);
@@ -269,31 +286,31 @@ static bool hca_sge_ok(struct hca_qp *qp, const struct ib_sge *sge, int rights,
 		return true;
 	mr = hca_mr_find(qp, sge->lkey);
 	if (!mr) {
-		hca_report(HCA_KEY, "queue pair %u: no region has the %s key %#x",
-			   qp->ib.qp_num, who, sge->lkey);
+		hca_report_by(who, HCA_KEY, "queue pair %u: no region has the %s key %#x",
+			      qp->ib.qp_num, who, sge->lkey);
 		return false;
 	}
 	if (!mr->valid || mr->key != sge->lkey) {
-		hca_report(HCA_MR_INVALID, "queue pair %u: region with %s key %#x is %s, its key is %#x",
-			   qp->ib.qp_num, who, sge->lkey,
-			   mr->valid ? "valid" : "not valid", mr->key);
+		hca_report_by(who, HCA_MR_INVALID, "queue pair %u: region with %s key %#x is %s, its key is %#x",
+			      qp->ib.qp_num, who, sge->lkey,
+			      mr->valid ? "valid" : "not valid", mr->key);
 		return false;
 	}
 	if (mr->ib.pd != qp->ib.pd) {
-		hca_report(HCA_PD, "queue pair %u: region with %s key %#x has another domain",
-			   qp->ib.qp_num, who, sge->lkey);
+		hca_report_by(who, HCA_PD, "queue pair %u: region with %s key %#x has another domain",
+			      qp->ib.qp_num, who, sge->lkey);
 		return false;
 	}
 	if ((mr->access & rights) != rights) {
-		hca_report(HCA_RIGHTS, "queue pair %u: region with %s key %#x has rights %#x, needed are %#x",
-			   qp->ib.qp_num, who, sge->lkey, mr->access, rights);
+		hca_report_by(who, HCA_RIGHTS, "queue pair %u: region with %s key %#x has rights %#x, needed are %#x",
+			      qp->ib.qp_num, who, sge->lkey, mr->access, rights);
 		return false;
 	}
 	if (sge->addr < mr->iova || sge->length > mr->length ||
 	    sge->addr - mr->iova > mr->length - sge->length) {
-		hca_report(HCA_BOUNDS, "queue pair %u: %u bytes at %#llx, region with %s key %#x has %llu at %#llx",
-			   qp->ib.qp_num, sge->length, sge->addr, who,
-			   sge->lkey, mr->length, mr->iova);
+		hca_report_by(who, HCA_BOUNDS, "queue pair %u: %u bytes at %#llx, region with %s key %#x has %llu at %#llx",
+			      qp->ib.qp_num, sge->length, sge->addr, who,
+			      sge->lkey, mr->length, mr->iova);
 		return false;
 	}
 	return true;
@@ -350,15 +367,15 @@ static bool hca_mr_invalidate(struct hca_qp *qp, u32 key, const char *who)
 	struct hca_mr *mr = hca_mr_find(qp, key);
 
 	if (!mr || mr->dma || mr->ib.pd != qp->ib.pd) {
-		hca_report(mr && !mr->dma ? HCA_PD : HCA_KEY,
-			   "queue pair %u: %s invalidation of %#x",
-			   qp->ib.qp_num, who, key);
+		hca_report_by(who, mr && !mr->dma ? HCA_PD : HCA_KEY,
+			      "queue pair %u: %s invalidation of %#x",
+			      qp->ib.qp_num, who, key);
 		return false;
 	}
 	if (!mr->valid || mr->key != key) {
-		hca_report(HCA_INV_TWICE, "queue pair %u: %s invalidation of %#x, region is %s, its key is %#x",
-			   qp->ib.qp_num, who, key,
-			   mr->valid ? "valid" : "not valid", mr->key);
+		hca_report_by(who, HCA_INV_TWICE, "queue pair %u: %s invalidation of %#x, region is %s, its key is %#x",
+			      qp->ib.qp_num, who, key,
+			      mr->valid ? "valid" : "not valid", mr->key);
 		return false;
 	}
 	mr->valid = false;
@@ -587,8 +604,8 @@ static enum ib_wc_status hca_exec_send(struct hca_qp *qp,
 		room += recv->sge[i].length;
 	status = IB_WC_SUCCESS;
 	if (header + wqe->length > room) {
-		hca_report(HCA_LENGTH, "queue pair %u: %u bytes for a Receive of %u",
-			   peer->ib.qp_num, wqe->length, room);
+		hca_report_between(HCA_LENGTH, "queue pair %u: %u bytes for a Receive of %u",
+				   peer->ib.qp_num, wqe->length, room);
 		status = IB_WC_LOC_LEN_ERR;
 	} else if (!hca_sges_ok(peer, recv, IB_ACCESS_LOCAL_WRITE)) {
 		status = IB_WC_LOC_PROT_ERR;
@@ -616,8 +633,8 @@ static bool hca_peer_allows(struct hca_qp *qp, int right)
 {
 	if (!hca_qp_roce(qp) || qp->peer->access & right)
 		return true;
-	hca_report(HCA_RIGHTS, "queue pair %u allows %#x, needed are %#x",
-		   qp->peer->ib.qp_num, qp->peer->access, right);
+	hca_report_between(HCA_RIGHTS, "queue pair %u allows %#x, needed are %#x",
+			   qp->peer->ib.qp_num, qp->peer->access, right);
 	return false;
 }
 
@@ -666,13 +683,14 @@ static enum ib_wc_status hca_exec_read(struct hca_qp *qp,
 	enum ib_wc_status status;
 
 	if (!qp->ord) {
-		hca_report(HCA_ORD, "queue pair %u may not send RDMA Reads",
-			   qp->ib.qp_num);
+		if (!qp->hostile)
+			hca_report(HCA_ORD, "queue pair %u may not send RDMA Reads",
+				   qp->ib.qp_num);
 		return IB_WC_LOC_QP_OP_ERR;
 	}
 	if (!qp->peer->ird) {
-		hca_report(HCA_IRD, "queue pair %u expects no RDMA Reads",
-			   qp->peer->ib.qp_num);
+		hca_report_between(HCA_IRD, "queue pair %u expects no RDMA Reads",
+				   qp->peer->ib.qp_num);
 		return IB_WC_REM_INV_REQ_ERR;
 	}
 	if (!hca_sink_ok(qp, wqe))
@@ -720,6 +738,7 @@ static enum ib_wc_status hca_exec(struct hca_qp *qp, const struct hca_wqe *wqe)
 	if (hca_qp_roce(qp) && !hca_local(wqe) &&
 	    (!hca_roce_find_peer(qp, wqe) || hca_silence(qp)))
 		return IB_WC_RETRY_EXC_ERR;
+	hca_hostile = qp->hostile || (qp->peer && qp->peer->hostile);
 	switch (wqe->opcode) {
 	case IB_WR_SEND:
 	case IB_WR_SEND_WITH_INV:
@@ -840,8 +859,8 @@ static bool hca_step(struct hca_qp *qp)
 	if (!fault && hca_qp_roce(qp) && hca_roce_wait(qp, &status))
 		return false;
 	if (!fault && status == IB_WC_RNR_RETRY_EXC_ERR)
-		hca_report(HCA_RNR, "queue pair %u has no Receive for a Send of %u",
-			   qp->peer->ib.qp_num, qp->ib.qp_num);
+		hca_report_between(HCA_RNR, "queue pair %u has no Receive for a Send of %u",
+				   qp->peer->ib.qp_num, qp->ib.qp_num);
 	spin_lock_irq(&hca_lock);
 	hca_sq_complete(qp, status);
 	if (status != IB_WC_SUCCESS)

@@ -171,6 +171,12 @@ struct hca_dev {
 	u32 next_mr;
 };
 
+/*
+ * The ULP of test programs that break rules on purpose (tests/peers/kpeer.c). Violations that need two
+ * ends are not reported if one of them is this ULP.
+ */
+#define HCA_HOSTILE	"rpcrdma_kpeer"
+
 /* The local DMA key of adapters that have one. Not 0, so that a forgotten key is noticed. */
 #define HCA_LOCAL_LKEY	0x7fffff00
 
@@ -383,6 +389,7 @@ struct hca_roce {
  * @max_inline: bytes of inline data
  * @sig_all: each request makes a completion
  * @access: what the peer may do (IB_QP_ACCESS_FLAGS)
+ * @hostile: belongs to a test program that breaks rules
  * @peer: the other end; changes under hca_engine_lock only. With RoCE, it is known only while a
  *	request is executed.
  * @ep: the connection, see cm.c
@@ -404,6 +411,7 @@ struct hca_qp {
 	u32 max_inline;
 	bool sig_all;
 	int access;
+	bool hostile;
 	struct hca_qp *peer;
 	struct hca_ep *ep;
 	u32 ord;

@@ -15,6 +15,8 @@
  * With the parameter coherent, the data are moved to and from the CPU's memory at once, as on most
  * PCs. The shadow then only serves to find differences.
  *
+ * Coherent memory (dma_alloc_coherent()) belongs to both at all times, and has no shadow.
+ *
  * With the parameter direct, there is nothing of that: the kernel's own code maps, as for an adapter
  * of a PC without an IOMMU, and the adapter takes DMA addresses for physical ones.
  */
@@ -26,6 +28,7 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/stacktrace.h>
+#include <linux/vmalloc.h>
 #include "hca.h"
 
 #define HCA_POISON	0xa5
@@ -41,9 +44,9 @@
  * @len: bytes
  * @dir: direction
  * @cpu: the CPU's memory
- * @shadow: the adapter's
+ * @shadow: the adapter's; @cpu if the memory is coherent
  * @written: bit for each byte: the adapter has written it, and the CPU has not got it yet
- * @owned: bit for each byte: the CPU owns it
+ * @owned: bit for each byte: the CPU owns it. Like @written, NULL if the memory is coherent.
  * @users: requests that use it, and are not known to be done
  * @depth: length of @stack
  * @stack: who made the mapping
@@ -233,7 +236,7 @@ static void hca_sync(struct device *device, dma_addr_t addr, size_t len,
 	spin_lock_irqsave(&hca_maps_lock, flags);
 	map = hca_map_find(device, addr);
 	offset = map ? addr - map->addr : 0;
-	if (!map || len > map->len - offset || map->dir != dir) {
+	if (!map || len > map->len - offset || map->dir != dir || !map->owned) {
 		hca_map_complain(HCA_UNMAP, map, "sync", addr, len);
 	} else if (cpu) {
 		hca_map_take(map, offset, len);
@@ -307,6 +310,63 @@ static int hca_map_sg(struct device *device, struct scatterlist *sgl, int n,
 	return n;
 }
 
+/* The DMA address is aligned to the size, as core-api/dma-api.rst demands. */
+static void *hca_dma_alloc(struct device *device, size_t len, dma_addr_t *addr,
+			   gfp_t gfp, unsigned long attrs)
+{
+	struct hca_map *map = kzalloc(sizeof(*map), gfp);
+	unsigned long flags;
+
+	if (!map)
+		return NULL;
+	map->cpu = vmalloc_user(len);
+	if (!map->cpu) {
+		kfree(map);
+		return NULL;
+	}
+	map->device = device;
+	map->len = len;
+	map->dir = DMA_BIDIRECTIONAL;
+	map->shadow = map->cpu;
+	map->depth = stack_trace_save(map->stack, HCA_STACK, 3);
+	spin_lock_irqsave(&hca_maps_lock, flags);
+	hca_maps_next = ALIGN(hca_maps_next, roundup_pow_of_two(len));
+	hca_map_insert(map, 0);
+	spin_unlock_irqrestore(&hca_maps_lock, flags);
+	*addr = map->addr;
+	return map->cpu;
+}
+
+static void hca_dma_free(struct device *device, size_t len, void *cpu,
+			 dma_addr_t addr, unsigned long attrs)
+{
+	struct hca_map *map;
+	unsigned long flags;
+
+	spin_lock_irqsave(&hca_maps_lock, flags);
+	map = hca_map_find(device, addr);
+	if (!map || map->addr != addr || map->len != len || map->cpu != cpu) {
+		hca_map_complain(HCA_UNMAP, map, "freeing", addr, len);
+		map = NULL;
+	} else {
+		if (map->users)
+			hca_map_complain(HCA_IN_USE, map, "freeing", addr, len);
+		rb_erase(&map->node, &hca_maps);
+		hca_maps_count--;
+	}
+	spin_unlock_irqrestore(&hca_maps_lock, flags);
+	if (map)
+		vfree(map->cpu);
+	kfree(map);
+}
+
+static int hca_dma_mmap(struct device *device, struct vm_area_struct *vma,
+			void *cpu, dma_addr_t addr, size_t len,
+			unsigned long attrs)
+{
+	return remap_vmalloc_range(vma, cpu, vma->vm_pgoff);
+}
+
 #ifndef HCA_MAP_PHYS
 static dma_addr_t hca_map_page(struct device *device, struct page *page,
 			       unsigned long offset, size_t len,
@@ -317,6 +377,9 @@ static dma_addr_t hca_map_page(struct device *device, struct page *page,
 #endif
 
 static const struct dma_map_ops hca_dma_ops = {
+	.alloc = hca_dma_alloc,
+	.free = hca_dma_free,
+	.mmap = hca_dma_mmap,
 #ifdef HCA_MAP_PHYS
 	.map_phys = hca_dma_map,
 	.unmap_phys = hca_dma_unmap,
@@ -371,7 +434,7 @@ static struct hca_map *hca_map_access(struct hca_dev *dev, u64 addr, u32 len,
 		hca_map_complain(HCA_DIRECTION, map, what, addr, len);
 		return NULL;
 	}
-	if (map->dir != DMA_FROM_DEVICE &&
+	if (map->owned && map->dir != DMA_FROM_DEVICE &&
 	    find_next_bit(map->owned, offset + len, offset) < offset + len)
 		hca_map_complain(HCA_OWNER, map, what, addr, len);
 	return map;
@@ -408,7 +471,7 @@ static int hca_map_write(struct hca_dev *dev, u64 addr, const void *from,
 		memcpy(map->shadow + (addr - map->addr), from, len);
 		if (hca_coherent)
 			memcpy(map->cpu + (addr - map->addr), from, len);
-		else
+		else if (map->written)
 			bitmap_set(map->written, addr - map->addr, len);
 	}
 	spin_unlock_irqrestore(&hca_maps_lock, flags);

@@ -397,6 +397,7 @@ static int hca_create_qp(struct ib_qp *ib, struct ib_qp_init_attr *attr,
 	qp->state = IB_QPS_RESET;
 	qp->max_inline = cap->max_inline_data;
 	qp->sig_all = attr->sq_sig_type == IB_SIGNAL_ALL_WR;
+	qp->hostile = !strcmp(ib->pd->res.kern_name ?: "", HCA_HOSTILE);
 	INIT_LIST_HEAD(&qp->active);
 	init_irq_work(&qp->event, hca_qp_event);
 	refcount_set(&qp->refs, 1);
