@@ -299,18 +299,20 @@ guest_run_dir "$dir" "$kernel" "$provider" T="${T:-*}" CACHE="$CACHE" GROUPS_HER
 	DONE="${DONE:-}" "${extra[@]}"
 : >"$dir/shown"
 # Compile peer.c on the host. In a guest this takes seconds, and each set of hostile cases needs the
-# library.
+# library. With the simulated adapter, the library needs the module kpeer.
+back=(peer_verbs.c -lrdmacm -libverbs)
+[ "$provider" != hca ] || back=(peer_kernel.c)
 if [[ $group == *hostile* || $group == *siege* || $group == *many* ]] &&
-	! cc -O1 -shared -fPIC -o "$dir/peer.so" "$TOP/scripts/tests/peers/peer.c" -lrdmacm -libverbs 2>"$dir/log/peer.log"; then
+	! (cd "$TOP/scripts/tests/peers" && cc -O1 -shared -fPIC -o "$dir/peer.so" peer.c "${back[@]}") 2>"$dir/log/peer.log"; then
 	result 'not ok' "$label-peer" 0 "peer.c does not compile: $(grep -m 1 error "$dir/log/peer.log" || tail -n 1 "$dir/log/peer.log") [$dir/log/peer.log]"
 fi
 if [ "$provider" = hca ] && ! module_hca "$kernel" "$dir" >"$dir/log/hca.log" 2>&1; then
 	result 'not ok' "$label-hca" 0 "hca_sim does not compile: $(grep -m 1 error "$dir/log/hca.log" || tail -n 1 "$dir/log/hca.log") [$dir/log/hca.log]"
 fi
-# Build the module gpu or p2p for the group of this name. (p2p can be built only for a kernel with
-# P2PDMA.)
-for helper in gpu p2p; do
-	[[ $group == *$helper* ]] || continue
+# Build the module gpu or p2p for the group of this name, and kpeer for hostile groups with the
+# simulated adapter. (p2p can be built only for a kernel with P2PDMA.)
+for helper in gpu p2p kpeer; do
+	[[ $group == *$helper* || $helper/$provider/$group == kpeer/hca/*hostile* ]] || continue
 	[ $helper != p2p ] || grep -q '^CONFIG_PCI_P2PDMA=y' "$(kernel_kdir "$kernel")/.config" || continue
 	module_extra "$kernel" $helper "$dir/$helper" >"$dir/log/$helper.log" 2>&1 || result 'not ok' "$label-$helper" 0 \
 		"$helper.c does not compile: $(grep -m 1 error "$dir/log/$helper.log" || tail -n 1 "$dir/log/$helper.log") [$dir/log/$helper.log]"
