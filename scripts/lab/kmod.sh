@@ -44,6 +44,7 @@ module_make() {
 module_extra() {
 	mkdir -p "$3"
 	cp "$TOP/scripts/tests/peers/$2.c" "$3/rpcrdma_$2.c"
+	cp "$TOP/scripts/tests/peers/"*.h "$3/"
 	echo "obj-m := rpcrdma_$2.o" >"$3/Kbuild"
 	make -C "$(kernel_kdir "$1")" ARCH="$(kernel_machine "$1")" "${TOOLCHAIN[@]}" M="$3" --no-print-directory modules
 }

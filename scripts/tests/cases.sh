@@ -329,6 +329,7 @@ hostile() {
 	local lib=/tmp/peer.so out=/tmp/hostile-$1-$2.out
 	[ "$MODULE" = ours ] || skip "the in-tree module takes some of these in its own way"
 	[ -e /lab/peer.so ] || die "peer.c does not compile (librdmacm-dev?): $(tail -n 1 /lab/log/peer.log)"
+	[ "$PROVIDER" != hca ] || [ -e /sys/module/rpcrdma_kpeer ] || insmod /lab/kpeer/rpcrdma_kpeer.ko "netdev=$RDMA_NETDEV"
 	[ -e $lib ] || cp /lab/peer.so $lib
 	# The test programs do not expect the server to take credits back. With a review_time of 0,
 	# it never does that (G-39).

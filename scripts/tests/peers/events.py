@@ -76,18 +76,18 @@ class Trace:
         return " ".join(f"{name}:{len(found)}" for name, found in sorted(self.lines().items()))
 
     def missing(self, *names, patience=5):
-        """Which of these events have not come? Each is a name, or "name: regular expression". With "rxe/" or
-        "7.3/" before it, the event is only expected with that provider or kernel."""
+        """Which of these events have not come? Each is a name, or "name: regular expression". With "rxe/", "7.3/"
+        or both before it, the event is only expected with that provider and kernel."""
         end = time.monotonic() + patience
-        here = (os.environ["PROVIDER"], os.environ["KERNEL"])
-        wanted = [n.partition("/") if "/" in n.split(":")[0] else ("", "", n) for n in names]
-        names = [name for where, _, name in wanted if not where or where in here]
+        here = {os.environ["PROVIDER"], os.environ["KERNEL"]}
+        wanted = [(n.partition(":")[0].split("/"), n.partition(":")[2]) for n in names]
+        names = [where[-1] + ":" + text for where, text in wanted if here.issuperset(where[:-1])]
         while True:
             found = self.lines()
             left = []
             for name in names:
-                event, _, text = name.partition(": ")
-                if not any(re.search(text, line) for line in found.get(event, ())):
+                event, _, text = name.partition(":")
+                if not any(re.search(text.lstrip(), line) for line in found.get(event, ())):
                     left.append(name)
             if not left or time.monotonic() > end:
                 return left

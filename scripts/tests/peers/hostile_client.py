@@ -17,7 +17,7 @@ import time
 from caller import (ADDRESS, CONNECTIONS, DATA, EXPORT, LOOKUP, NFS, NULL, PLAIN, PORT, READ3, READDIRPLUS, WRITE3,
                     case, counts, main, not_on_6_1, operations, results, values)
 from peer import (AUTH_ROOT, BAD_XDR, ERROR, INVAL_HTYPE, MSG, NOMSG, REPLY_RESOURCE, WRITE_RESOURCE, Conn,
-                  Failure, Reader, counters, header, opaque, private, put, rpc_call, want, words)
+                  Failure, Reader, counters, header, iwarp, opaque, private, put, rpc_call, want, words)
 
 
 # --- Read chunks --------------------------------------------------------------
@@ -151,7 +151,7 @@ def revoked(b):
         want(c.conn.lost, "the connection stays")
         want(operations("proc3")[WRITE3] == before, "the WRITE was executed")
         b.target_is(b"", "a WRITE that cannot be read")
-        if os.environ["PROVIDER"] == "rxe":     # with siw, the client's adapter closes the connection
+        if not iwarp():         # with iWARP, the client's adapter closes the connection
             counts(c.verbs, counted, "server_read_errors", 1, f"bad segment {bad_one}: it is not known why")
 
 
@@ -1266,14 +1266,14 @@ def long_queue(b):
     print(f"# {waits} waited for the send queue")
 
 
-# On siw, each RDMA Read needs one of the connection's regions, of which there are at most 80, and
-# the send queue has room for the three work requests of each region. So on siw, Calls wait for
-# regions, and on rxe they wait for the send queue.
+# With iWARP, each RDMA Read needs one of the connection's regions, of which there are at most 80,
+# and the send queue has room for the three work requests of each region. So with iWARP, Calls wait
+# for regions, and with RoCE they wait for the send queue.
 @case("flow", "more RDMA Reads than the server has regions for, or room", "rxe/rpcrdma_sq_wait")
 def long_reads(b):
     not_on_6_1("rxe of 6.1 executes a work request before it takes the next one")
     c = b.fresh()
-    kind = "server_pull_waits" if os.environ["PROVIDER"] == "siw" else "server_sq_waits"
+    kind = "server_pull_waits" if iwarp() else "server_sq_waits"
     waits = counters()[kind]
     nfsd_threads(16)
     try:

@@ -827,9 +827,8 @@ def half(s):
     want(s.of_client() == NOTHING, f"the client says {s.of_client()}")
 
 
-# Only with rxe: user space cannot post a Send With Invalidate on siw.
 # Covers: RTX-73
-@case("rtx-replies", "invalidating before the last transmission", only="rxe")
+@case("rtx-replies", "invalidating before the last transmission", only=hostile_server.NOT_SIW)
 def invalidating(s):
     reading = s.user(hostile_server_v2.do_read, 65536)
     held = s.next(READ3)

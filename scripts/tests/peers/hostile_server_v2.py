@@ -910,9 +910,8 @@ def one_byte(s):
     s.kept()
 
 
-# Only with rxe: user space cannot post a Send With Invalidate on siw.
 # Covers: MEM-21
-@case("spoken", "invalidating with what is no Reply", "xprt_rdma_bad_invalidation", only="rxe")
+@case("spoken", "invalidating with what is no Reply", "xprt_rdma_bad_invalidation", only=hostile_server.NOT_SIW)
 def invalidating(s):
     odd = (("a CONNPROP", connprop(0x900)), ("a request of properties", connprop(0x901, flags=0)),
            ("an error to nobody", error2(0x902, SYSTEM)),

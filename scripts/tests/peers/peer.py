@@ -108,11 +108,17 @@ def undisturbed():
         os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
 
 
+def iwarp():
+    """Is the adapter of the iWARP kind, and not of the RoCE kind?"""
+    return "RNIC" in get("/sys/class/infiniband/lab0/node_type")
+
+
 def resources(kind):
-    """The objects of that kind ("pd", "mr") that belong to the kernel, as dictionaries from rdma(8)"""
+    """The objects of that kind ("pd", "mr") that belong to the kernel, and not to the library, as dictionaries from
+    rdma(8)"""
     text = subprocess.run(["rdma", "-dd", "-j", "resource", "show", kind], text=True, stdout=subprocess.PIPE,
                           check=True).stdout
-    return [found for found in json.loads(text) if "pid" not in found]
+    return [found for found in json.loads(text) if "pid" not in found and "rpcrdma_kpeer" not in found["comm"]]
 
 
 def only_own_memory():
