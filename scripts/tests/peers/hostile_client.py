@@ -1268,18 +1268,20 @@ def long_queue(b):
 
 # With iWARP, each RDMA Read needs one of the connection's regions, of which there are at most 80,
 # and the send queue has room for the three work requests of each region. So with iWARP, Calls wait
-# for regions, and with RoCE they wait for the send queue.
+# for regions, and with rxe they wait for the send queue. Adapters of the RoCE kind that may also
+# need regions (mlx5) have a send queue with room for all of these RDMA Reads.
 @case("flow", "more RDMA Reads than the server has regions for, or room", "rxe/rpcrdma_sq_wait")
 def long_reads(b):
     not_on_6_1("rxe of 6.1 executes a work request before it takes the next one")
     c = b.fresh()
     kind = "server_pull_waits" if iwarp() else "server_sq_waits"
+    must = iwarp() or os.environ["PROVIDER"] == "rxe"
     waits = counters()[kind]
     nfsd_threads(16)
     try:
         many_credits(c)
         for turn in range(40):
-            if turn >= 5 and counters()[kind] > waits:
+            if turn >= 5 and (counters()[kind] > waits or not must):
                 break
             waiting = {c.xid() for _ in range(16)}
             for xid in waiting:
@@ -1292,7 +1294,7 @@ def long_reads(b):
     finally:
         nfsd_threads(4)
     waits = counters()[kind] - waits
-    want(waits, "none had to wait")
+    want(waits or not must, "none had to wait")
     print(f"# {waits} waited")
     c.works()
 
