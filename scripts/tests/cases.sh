@@ -148,12 +148,12 @@ some_cases() {
 	done
 }
 
-# refused_access <command...>: the command ends accesses of the peer too early for it, as when an RPC is killed whose data
-# it is reading. An adapter refuses the access, and the connection breaks. The simulated adapter does not report that.
-refused_access() {
+# unreported <kinds> <command...>: the command does what an adapter must refuse, and then the connection breaks. The
+# simulated adapter does not report these kinds (hca.h, HCA_KINDS).
+unreported() {
 	local ignore=/sys/module/hca_sim/parameters/ignore
-	[ ! -e $ignore ] || echo mr-invalid,inv-twice >$ignore
-	"$@"
+	[ ! -e $ignore ] || echo "$1" >$ignore
+	"${@:2}"
 	[ ! -e $ignore ] || echo >$ignore
 }
 

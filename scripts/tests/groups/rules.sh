@@ -216,7 +216,8 @@ failed_invalidation_end() {
 # arrived, but the server could still access the memory, so the client must close the connection
 # before sunrpc gets the Reply.
 # Covers: V1-ERR-21
-case_failed-invalidation() {
+case_failed-invalidation() { unreported key failed_invalidation; }
+failed_invalidation() {
 	local pages which lost v
 	[ "$MODULE" = ours ] || skip "the in-tree module has no such setting"
 	knobs
@@ -901,7 +902,7 @@ users_are() { [ "$(</sys/module/rpcrdma/refcnt)" -le "$1" ] && [ -z "$(ss -Htan 
 # soft mount fails, but a hard mount waits, and succeeds when a port is free again.
 case_port-in-use() {
 	local i used users t0 errors mounting mountd port=50100
-	[ "$PROVIDER" = siw ] || skip "rxe connects by UDP, where there are no such ports"
+	[ "$PROVIDER" = siw ] || skip "$PROVIDER has no such ports"
 	[ "$MODULE" = ours ] || skip "the in-tree module fails the mount"
 	until_true 30 nobody_shown || die "a transport is left: $(ls $DEBUG/client $DEBUG/server)"
 	RANGE=$(</proc/sys/net/ipv4/ip_local_port_range) WAITING=$(</proc/sys/net/ipv4/tcp_max_tw_buckets)
