@@ -273,7 +273,7 @@ PAGE_POINTS = [("getattr", 0), ("read", 4096), ("write", 4096), ("read", 65536),
                ("read", 1 << 20), ("write", 1 << 20)]
 PAGE_COUNTERS = ("client_reg_mr", "client_send_completions", "server_rdma_read", "server_rdma_write",
                  "server_send_completions", "svc_recv", "switches")
-PAGE_SIZES = {"getattr": (0,), "read": (4096, 16384, 65536, 1 << 20), "write": (4096, 16384, 65536, 1 << 20),
+PAGE_SIZES = {"getattr": (0,), "read": (4096, 65536, 1 << 20), "write": (4096, 65536, 1 << 20),
               "bread": (4096, 65536, 1 << 20), "bwrite": (4096, 65536, 1 << 20), "readdir": (0,)}
 
 

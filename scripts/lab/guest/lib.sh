@@ -101,7 +101,7 @@ provider_up() {
 	esac
 	modprobe -a ib_uverbs "${mods[@]}" || die "this kernel has no $PROVIDER"
 	# shellcheck disable=SC2086
-	[ "$PROVIDER" != hca ] || insmod /lab/hca/hca_sim.ko ${HCA:-}
+	[ "$PROVIDER" != hca ] || [ -e /sys/module/hca_sim ] || insmod /lab/hca/hca_sim.ko ${HCA:-}
 	device_add || die "no $PROVIDER link"
 	until_true 10 grep -q ACTIVE /sys/class/infiniband/lab0/ports/1/state || die "link lab0 is not active"
 }
