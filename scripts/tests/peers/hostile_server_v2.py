@@ -691,9 +691,9 @@ def fewest(s):
 @case("spoken", "a full window of Replies, one of callbacks, and two CONNPROPs at once", mount=False)
 def all_at_once(s):
     # The client has Receives for the Replies to 8, 16, 32 ... Calls. Grant one of these numbers, so
-    # that all of these Receives are needed. nfsd of 6.1 has only 30 slots in a session, so grant 16
-    # there.
-    s.credit = 16 if os.environ["KERNEL"] == "debian-6.1" else 32
+    # that all of these Receives are needed. nfsd of kernels before 7.3 may have only 30 slots in a
+    # session, so grant 16 there.
+    s.credit = 32 if os.environ["KERNEL"] == "7.3" else 16
     s.mount(V41 + ",wsize=4096")
     op = s.user(do_write, DATA, "full")
     conn = s.conns[0]
