@@ -114,13 +114,18 @@ case_hca-selftest() {
 
 # A client refuses adapters that cannot register and invalidate memory, with one line in the log.
 case_hca-refused() {
-	local name old
+	local name old rc
 	old=$(cat $PARAM/profile)
 	for name in mana hns; do
 		device_gone
 		printf %s $name >$PARAM/profile
 		device_add
-		! timeout 60 mount -t nfs -o "proto=rdma,port=$PORT,vers=4.2" "$SERVER:/" $MNT || die "$name is not refused"
+		rc=0
+		timeout 60 mount -t nfs -o "proto=rdma,port=$PORT,vers=4.2" "$SERVER:/" $MNT || rc=$?
+		case $rc in
+		0) die "$name is not refused" ;;
+		124) die "the mount on $name hangs" ;;
+		esac
 	done
 	dmesg | grep 'rpcrdma: lab0 cannot register memory' || die "no line says why"
 	device_gone
