@@ -259,26 +259,27 @@ static void hca_sync_for_device(struct device *device, dma_addr_t addr,
 	hca_sync(device, addr, len, dir, false);
 }
 
-static void hca_sync_sg_for_cpu(struct device *device, struct scatterlist *sgl,
-				int n, enum dma_data_direction dir)
+static void hca_sync_sg(struct device *device, struct scatterlist *sgl, int n,
+			enum dma_data_direction dir, bool cpu)
 {
 	struct scatterlist *sg;
 	int i;
 
 	for_each_sg(sgl, sg, n, i)
-		hca_sync(device, sg_dma_address(sg), sg_dma_len(sg), dir, true);
+		hca_sync(device, sg_dma_address(sg), sg_dma_len(sg), dir, cpu);
+}
+
+static void hca_sync_sg_for_cpu(struct device *device, struct scatterlist *sgl,
+				int n, enum dma_data_direction dir)
+{
+	hca_sync_sg(device, sgl, n, dir, true);
 }
 
 static void hca_sync_sg_for_device(struct device *device,
 				   struct scatterlist *sgl, int n,
 				   enum dma_data_direction dir)
 {
-	struct scatterlist *sg;
-	int i;
-
-	for_each_sg(sgl, sg, n, i)
-		hca_sync(device, sg_dma_address(sg), sg_dma_len(sg), dir,
-			 false);
+	hca_sync_sg(device, sgl, n, dir, false);
 }
 
 static void hca_unmap_sg(struct device *device, struct scatterlist *sgl, int n,
