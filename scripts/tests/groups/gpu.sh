@@ -269,12 +269,13 @@ case_gpu-unregister() {
 # waits for a credit until the thaw.)
 # Covers: G-44
 case_gpu-unregister-broken() {
-	local reader waiter writer maps errors
+	local reader waiter writer maps errors stat
 	can_break
 	gpu_stuck
 	errors=$(counter client_foreign_errors)
 	break_next client
 	stat -f $MNT >/dev/null &
+	stat=$!
 	ends 60 $waiter || die "unregistering waits though the connection is gone"
 	! gone $reader || die "the reader does not wait for the server: $(cat /tmp/reader)"
 	thaw
@@ -282,6 +283,7 @@ case_gpu-unregister-broken() {
 	[ "$(cat /tmp/reader)" = $'open\nEIO' ] || die "the reader: $(cat /tmp/reader)"
 	break_off
 	[ "$(counter client_foreign_errors)" -gt "$errors" ] || die "another error: $errors"
+	ends 60 $stat || die "stat has failed"
 	gpu_unstuck
 }
 
