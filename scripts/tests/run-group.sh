@@ -309,10 +309,10 @@ fi
 if [ "$provider" = hca ] && ! module_hca "$kernel" "$dir" >"$dir/log/hca.log" 2>&1; then
 	result 'not ok' "$label-hca" 0 "hca_sim does not compile: $(grep -m 1 error "$dir/log/hca.log" || tail -n 1 "$dir/log/hca.log") [$dir/log/hca.log]"
 fi
-# Build the module gpu or p2p for the group of this name, and kpeer for hostile groups with the
+# Build the module gpu or p2p for the group of this name, and kpeer for hostile groups and siege with the
 # simulated adapter. (p2p can be built only for a kernel with P2PDMA.)
 for helper in gpu p2p kpeer; do
-	[[ $group == *$helper* || $helper/$provider/$group == kpeer/hca/*hostile* ]] || continue
+	[[ $group == *$helper* || $helper/$provider/$group == kpeer/hca/*@(hostile|siege)* ]] || continue
 	[ $helper != p2p ] || grep -q '^CONFIG_PCI_P2PDMA=y' "$(kernel_kdir "$kernel")/.config" || continue
 	module_extra "$kernel" $helper "$dir/$helper" >"$dir/log/$helper.log" 2>&1 || result 'not ok' "$label-$helper" 0 \
 		"$helper.c does not compile: $(grep -m 1 error "$dir/log/$helper.log" || tail -n 1 "$dir/log/$helper.log") [$dir/log/$helper.log]"

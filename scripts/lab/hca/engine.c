@@ -834,6 +834,13 @@ static void hca_step_failed(struct hca_qp *qp, enum ib_wc_status status)
 	hca_qp_error(qp);
 }
 
+/* Is it too early to send a request again? */
+static bool hca_waits(const struct hca_qp *qp)
+{
+	return qp->roce.tries && qp->state != IB_QPS_ERR &&
+	       time_before(jiffies, qp->roce.until);
+}
+
 /* Execute one request. Returns whether something was done. */
 static bool hca_step(struct hca_qp *qp)
 {
@@ -841,7 +848,7 @@ static bool hca_step(struct hca_qp *qp)
 	struct hca_wqe *wqe;
 	bool done, fault;
 
-	if (qp->roce.tries && time_before(jiffies, qp->roce.until))
+	if (hca_waits(qp))
 		return false;
 	spin_lock_irq(&hca_lock);
 	if (qp->sq.head == qp->sq.next || !hca_qp_busy(qp) ||
@@ -917,6 +924,8 @@ static struct hca_qp *hca_engine_choose(void)
 
 	spin_lock_irq(&hca_lock);
 	list_for_each_entry(qp, &hca_active, active) {
+		if (hca_waits(qp))
+			continue;
 		if (hca_engine_random() % ++n == 0)
 			chosen = qp;
 		if (n == HCA_CHOICE)
@@ -938,6 +947,8 @@ static bool hca_engine_turn(void)
 	for (n = qp ? 1 + hca_engine_random() % HCA_BURST : 0;
 	     n && hca_step(qp); n--)
 		done = true;
+	/* What waits from now on is not chosen again before its time. */
+	done |= qp && hca_waits(qp);
 	spin_lock_irq(&hca_lock);
 	if (qp && hca_qp_busy(qp) && list_empty(&qp->active))
 		list_add_tail(&qp->active, &hca_active);

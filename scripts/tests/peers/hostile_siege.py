@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Clients that do not let our server's Sends complete: a single client, and 64 clients, the most that sunrpc allows
-before they have used a file handle. With rxe they have no Receives, and ask for endless RNR retries. With siw they do
-not read from the TCP connection. Such clients must not slow down an honest mount, or make the server use much memory.
-The server must end such a connection after a while, whatever else arrives on it.
+before they have used a file handle. With siw they do not read from the TCP connection. With other providers they have
+no Receives, and ask for endless RNR retries. Such clients must not slow down an honest mount, or make the server use
+much memory. The server must end such a connection after a while, whatever else arrives on it.
 
 usage: hostile_siege.py SET [part of a name]; hostile_siege.py watch SECONDS
 With SIEGE_VERSION=2 they use version 2.
@@ -32,10 +32,13 @@ MANY = 64
 SLOW = 1.0              # seconds that a GETATTR or READ may take while all these clients are connected
 WATCH = 20              # seconds for which an honest mount is watched
 MARGIN = 5              # seconds that are allowed beyond a time limit
-PINNED = 4 << 20        # bytes of the server's memory that each of many such clients may cost, and a quarter of what
-                        # a single one may cost
-UNKNOWN = 8 << 20       # the same for Calls with Read chunks of clients that have not used a file handle yet: for one
-                        # client, or for each four of many
+# The simulated adapter has a copy of all memory that it may use.
+COPIES = 2 if PROVIDER == "hca" else 1
+# Bytes of the server's memory that each of many such clients may cost, and a quarter of what a single one may cost
+PINNED = COPIES * 4 << 20
+# The same for Calls with Read chunks of clients that have not used a file handle yet: for one client, or for each
+# four of many
+UNKNOWN = COPIES * 8 << 20
 SLOTS = 8 + 3           # send queue slots that a client may hold; 3 are for nfsd threads that are about to take a slot
 REQUESTS = "/proc/sys/sunrpc/svc_rdma/max_requests"
 FEW = 32                # value for max_requests, with which the server's send queue is short
@@ -224,7 +227,7 @@ class Stopped(Besieger):
 KIND = Stopped if PROVIDER == "siw" else Deaf
 # The trace event that must come when the server ends a connection whose Sends do not complete. With rxe it does
 # not come: rxe's own timer ends the connection earlier, although the client has asked for endless retries.
-NO_PROGRESS = ("rpcrdma_no_progress",) if PROVIDER == "siw" else ()
+NO_PROGRESS = () if PROVIDER == "rxe" else ("rpcrdma_no_progress",)
 
 
 class Siege:

@@ -56,13 +56,14 @@ struct kpeer_region {
 struct kpeer_conn {
 	struct kpeer *k;
 	struct rdma_cm_id *id;
+	struct ib_qp *qp;
 	struct ib_cq *send_cq;
 	struct ib_cq *recv_cq;
 	u8 *receives;
 	dma_addr_t dma;
 	int count, size, keep;
 	int sends, recvs;	/* that are posted, and whose completion was not polled */
-	bool used, up;
+	bool used, up, own, silent;
 	int rc;			/* of a step towards a connection */
 	struct completion step;
 };
@@ -152,6 +153,28 @@ static int kpeer_cm_event(struct kpeer_conn *c, int kind,
 	return 0;
 }
 
+/* The connection manager does this for queue pairs that it has created. */
+static int kpeer_modify_qp(struct kpeer_conn *c, enum ib_qp_state state)
+{
+	struct ib_qp_attr attr = { .qp_state = state };
+	int mask, rc = rdma_init_qp_attr(c->id, &attr, &mask);
+
+	attr.rnr_retry = 7;
+	return rc ?: ib_modify_qp(c->qp, &attr, mask);
+}
+
+/* The server has accepted a connection with a queue pair of our own. */
+static int kpeer_establish(struct kpeer_conn *c)
+{
+	/* Repeat INIT: the CM knows only now which remote accesses to permit. */
+	int rc = kpeer_modify_qp(c, IB_QPS_INIT) ?:
+		 kpeer_modify_qp(c, IB_QPS_RTR) ?:
+		 kpeer_modify_qp(c, IB_QPS_RTS);
+
+	/* At this end, this sends the RTU. */
+	return rc ?: c->silent ? 0 : rdma_accept(c->id, NULL);
+}
+
 static int kpeer_cm(struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
 	struct kpeer_conn *c = id->context, *child;
@@ -174,7 +197,12 @@ static int kpeer_cm(struct rdma_cm_id *id, struct rdma_cm_event *event)
 		if (rc)
 			child->used = false;
 		return rc;
+	case RDMA_CM_EVENT_CONNECT_RESPONSE:
 	case RDMA_CM_EVENT_ESTABLISHED:
+		if (c->own && kpeer_establish(c)) {
+			kpeer_cm_event(c, LOST, event);
+			return 0;
+		}
 		c->up = true;
 		kpeer_cm_event(c, UP, event);
 		return 0;
@@ -265,7 +293,7 @@ static int kpeer_post_regions(struct kpeer *k, struct kpeer_conn *c)
 		if (!r->mr || r->posted)
 			continue;
 		reg.key = r->mr->rkey;
-		rc = ib_post_send(c->id->qp, &reg.wr, NULL);
+		rc = ib_post_send(c->qp, &reg.wr, NULL);
 		if (rc)
 			return rc;
 		r->posted = true;
@@ -284,7 +312,7 @@ static int kpeer_post_recv(struct kpeer_conn *c, int slot)
 		.lkey = c->k->pd->local_dma_lkey,
 	};
 	struct ib_recv_wr wr = { .wr_id = slot, .sg_list = &sge, .num_sge = 1 };
-	int rc = ib_post_recv(c->id->qp, &wr, NULL);
+	int rc = ib_post_recv(c->qp, &wr, NULL);
 
 	if (!rc)
 		c->recvs++;
@@ -364,29 +392,45 @@ static int kpeer_create_qp(struct kpeer_conn *c, const struct peer_args *a)
 		return -ENOMEM;
 	attr.send_cq = c->send_cq;
 	attr.recv_cq = c->recv_cq;
-	rc = rdma_create_qp(c->id, c->k->pd, &attr);
+	if (c->own) {
+		c->qp = ib_create_qp(c->k->pd, &attr);
+		rc = PTR_ERR_OR_ZERO(c->qp) ?:
+		     kpeer_modify_qp(c, IB_QPS_INIT);
+	} else {
+		rc = rdma_create_qp(c->id, c->k->pd, &attr);
+		c->qp = c->id->qp;
+	}
 	for (i = 0; i < a->count && !rc; i++)
 		rc = kpeer_post_recv(c, i);
 	return rc;
 }
 
+static int kpeer_die(struct kpeer_conn *c)
+{
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
+
+	return ib_modify_qp(c->qp, &attr, IB_QP_STATE);
+}
+
 /* After this, the adapter has no requests of this queue pair any more. */
 static void kpeer_destroy_qp(struct kpeer_conn *c)
 {
-	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
 	struct ib_wc wc;
 	int tries = 2000;
 
 	if (c->up)
 		rdma_disconnect(c->id);
-	else
-		ib_modify_qp(c->id->qp, &attr, IB_QP_STATE);
+	if (c->own || !c->up)
+		kpeer_die(c);
 	while (c->sends + c->recvs && --tries) {
 		if (!kpeer_poll_send(c, &wc) && !kpeer_poll_recv(c, &wc))
 			usleep_range(500, 1000);
 	}
 	WARN_ON(!tries);
-	rdma_destroy_qp(c->id);
+	if (c->own)
+		ib_destroy_qp(c->qp);
+	else
+		rdma_destroy_qp(c->id);
 }
 
 static void kpeer_conn_free(struct kpeer_conn *c)
@@ -394,7 +438,7 @@ static void kpeer_conn_free(struct kpeer_conn *c)
 	struct kpeer_event *e, *next;
 	struct kpeer *k = c->k;
 
-	if (c->id && c->id->qp)
+	if (!IS_ERR_OR_NULL(c->qp))
 		kpeer_destroy_qp(c);
 	if (c->send_cq)
 		ib_destroy_cq(c->send_cq);
@@ -450,6 +494,7 @@ static struct rdma_conn_param kpeer_param(const struct peer_args *a)
 		.responder_resources = a->depth,
 		.initiator_depth = 4,
 		.retry_count = 6,
+		.rnr_retry_count = a->retries,
 	};
 }
 
@@ -494,9 +539,14 @@ static int kpeer_connect_conn(struct kpeer_conn *c, struct peer_args *a)
 					     STEP_MS));
 	if (!rc)
 		rc = kpeer_step(c, rdma_resolve_route(c->id, STEP_MS));
+	c->own = a->own;
+	c->silent = a->silent;
 	if (!rc)
 		rc = kpeer_create_qp(c, a);
-	return rc ?: rdma_connect(c->id, &param);
+	if (rc)
+		return rc;
+	param.qp_num = c->qp->qp_num;
+	return rdma_connect(c->id, &param);
 }
 
 static int kpeer_connect(struct kpeer *k, struct peer_args *a)
@@ -560,7 +610,7 @@ static int kpeer_post(struct kpeer *k, struct kpeer_conn *c,
 		wr.wr.ex.invalidate_rkey = a->handle;
 	wr.remote_addr = a->offset;
 	wr.rkey = a->handle;
-	rc = ib_post_send(c->id->qp, &wr.wr, NULL);
+	rc = ib_post_send(c->qp, &wr.wr, NULL);
 	if (!rc)
 		c->sends++;
 	return rc;
@@ -662,6 +712,11 @@ static int kpeer_call(struct kpeer *k, unsigned int what, struct peer_args *a)
 	case PEER_KEEP:
 		c->keep = a->what;
 		return 0;
+	case PEER_PORT:
+		return ntohs(((struct sockaddr_in *)
+			      &c->id->route.addr.src_addr)->sin_port);
+	case PEER_DIE:
+		return kpeer_die(c);
 	case PEER_DISCONNECT:
 		return rdma_disconnect(c->id);
 	case PEER_REJECT:

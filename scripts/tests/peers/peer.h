@@ -36,7 +36,8 @@ struct event {
 /* What /dev/rpcrdma_kpeer does. Each number is that of an ioctl with a struct peer_args. */
 enum {
 	PEER_REGISTER, PEER_UNREGISTER, PEER_LISTEN, PEER_CONNECT, PEER_ACCEPT, PEER_REJECT,
-	PEER_CLOSE, PEER_DISCONNECT, PEER_KEEP, PEER_POST, PEER_POLL
+	PEER_CLOSE, PEER_DISCONNECT, PEER_KEEP, PEER_POST, PEER_POLL,
+	PEER_PORT, PEER_DIE
 };
 
 /* The arena is mapped at an offset that is its address modulo this. */
@@ -47,6 +48,7 @@ struct peer_args {
 	int32_t what;		/* kind of work request; rights; number of a region; port; 1: keep */
 	int32_t count, size;	/* of Receives */
 	int32_t depth;
+	uint8_t retries, own, silent;	/* see peer_manner() */
 	uint32_t address;	/* IPv4, in network byte order */
 	uint32_t handle, length;	/* length of memory, or of private */
 	uint64_t memory;	/* address in the arena, or of a struct event */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The back end of peer.c for providers without verbs for user space: the module kpeer.c does it all.
- * What only the groups siege and many call is missing, because the simulated adapter cannot run them.
+ * What only the group many calls is missing.
  */
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -12,6 +12,7 @@
 #include "peer.h"
 
 static int device;
+static struct peer_args manner;
 
 static int call(int what, struct peer_args *args)
 {
@@ -76,10 +77,13 @@ static int call_private(int what, struct peer_args *args, const void *private, i
 int peer_connect(const char *address, const char *port, int count, int size, int depth,
 		 const void *private, int private_len)
 {
-	struct peer_args args = {
-		.what = atoi(port), .count = count, .size = size, .depth = depth,
-		.address = inet_addr(address),
-	};
+	struct peer_args args = manner;
+
+	args.what = atoi(port);
+	args.count = count;
+	args.size = size;
+	args.depth = depth;
+	args.address = inet_addr(address);
 
 	return call_private(PEER_CONNECT, &args, private, private_len);
 }
@@ -89,6 +93,22 @@ int peer_accept(int conn, int count, int size, int depth, const void *private, i
 	struct peer_args args = { .conn = conn, .count = count, .size = size, .depth = depth };
 
 	return call_private(PEER_ACCEPT, &args, private, private_len);
+}
+
+/* How the next connections behave: see peer_verbs.c. */
+void peer_manner(int retries, int own, int silent)
+{
+	manner = (struct peer_args){ .retries = retries, .own = own, .silent = silent };
+}
+
+int peer_port(int conn)
+{
+	return call_conn(PEER_PORT, conn);
+}
+
+int peer_die(int conn)
+{
+	return call_conn(PEER_DIE, conn);
 }
 
 int peer_reject(int conn)
