@@ -167,15 +167,21 @@ point_cost() {
 	while read -r instr idle; do result "cost $1 $2 $4 $instr $idle"; done </tmp/out
 }
 
+# What the simulated adapter counts
+adapter_counts() {
+	[ "$PROVIDER" != hca ] || grep -E '^(doorbells|interrupts|mappings) ' /sys/kernel/debug/hca_sim/counts
+}
+
 point_count() {
-	local n=$3 name value
+	local n=$3 name value before
 	((n <= 64 || $4 > 1)) || n=64
 	note "count $*"
+	before=$(adapter_counts)
 	echo 1 >/proc/bench_count
 	COUNT=y load "$1" "$2" "$n" 1 "$4" >/dev/null
 	while read -r name value; do
 		result "count $1 $2 $4 $name $value $n"
-	done </proc/bench_count
+	done < <(cat /proc/bench_count; join <(sort <<<"$before") <(adapter_counts | sort) | awk 'NF == 3 { print $1, $3 - $2 }')
 	echo 0 >/proc/bench_count
 }
 
@@ -198,6 +204,18 @@ bench_alone() {
 	result "end"
 }
 
+# The first operations after a mount. A new connection has few credits, and nothing in stock.
+cost_first() {
+	local instr idle round
+	wanted first 0 || return 0
+	for round in 1 2 3; do
+		umount $MNT
+		bench_mount 4.2 $MNT
+		note "cost first $round"
+		load getattr 0 500 1 1 | while read -r instr idle; do result "cost first 0 1 $instr $idle"; done
+	done
+}
+
 bench_main() {
 	bench_mount 4.2 $MNT
 	! { wanted getattr3 0 || wanted read3 4096 || wanted write3 4096; } || bench_mount 3 $MNT3
@@ -206,6 +224,7 @@ bench_main() {
 	load spin 0 1000 3 1 | while read -r instr idle; do result "cost spin 0 1 $instr $idle"; done
 	points point_cost
 	point_cost read 4096 200 1
+	cost_first
 	modprobe sch_netem
 	sysctl -qw net.ipv4.tcp_slow_start_after_idle=0
 	points point_wire
