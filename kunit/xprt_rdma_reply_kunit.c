@@ -246,43 +246,35 @@ static void xprt_rdma_reply_is_awaited(struct kunit *test)
 }
 
 /* A Call had a credit when the Reply to a callback was queued behind it, and then lacks memory. The
- * Reply is sent first (rfc5666bis 8.2.1). A Call that is not in the queue any more stays out of it.
+ * Reply is sent first (rfc5666bis 8.2.1), and Calls keep their order.
  *
  * Covers: BC-02
  */
 static void xprt_rdma_reply_goes_first(struct kunit *test)
 {
+	struct rpc_rqst calls[2] = { }, callback = { .rq_cong = 1 };
 	struct xprt_rdma_reply_fixture *fx;
-	struct rpc_rqst callback = { .rq_cong = 1 };
 	struct rpc_xprt *xprt;
-	struct rpc_task task = { };
-	struct rpc_rqst *rqst;
 
 	fx = kunit_kzalloc(test, sizeof(*fx), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, fx);
 	xprt = &fx->rf_xr.xr_xprt;
-	rqst = &fx->rf_req.rr_slot;
-	rqst->rq_xprt = xprt;
-	task.tk_rqstp = rqst;
 	spin_lock_init(&xprt->queue_lock);
 	INIT_LIST_HEAD(&xprt->xmit_queue);
-	list_add_tail(&rqst->rq_xmit, &xprt->xmit_queue);
-	set_bit(RPC_TASK_NEED_XMIT, &task.tk_runstate);
+	list_add_tail(&calls[0].rq_xmit, &xprt->xmit_queue);
 
 	spin_lock(&xprt->queue_lock);
-	KUNIT_EXPECT_FALSE(test, xprt_rdma_credit_step_back(&task));
+	KUNIT_EXPECT_FALSE(test, xprt_rdma_credit_step_back(xprt));
 	list_add_tail(&callback.rq_xmit, &xprt->xmit_queue);
-	KUNIT_EXPECT_TRUE(test, xprt_rdma_credit_step_back(&task));
+	list_add_tail(&calls[1].rq_xmit, &xprt->xmit_queue);
+	KUNIT_EXPECT_TRUE(test, xprt_rdma_credit_step_back(xprt));
+	spin_unlock(&xprt->queue_lock);
 	KUNIT_EXPECT_TRUE(test, list_is_first(&callback.rq_xmit,
 					      &xprt->xmit_queue));
-	KUNIT_EXPECT_TRUE(test, list_is_last(&rqst->rq_xmit,
+	KUNIT_EXPECT_PTR_EQ(test, list_next_entry(&callback, rq_xmit),
+			    &calls[0]);
+	KUNIT_EXPECT_TRUE(test, list_is_last(&calls[1].rq_xmit,
 					     &xprt->xmit_queue));
-
-	list_del_init(&rqst->rq_xmit);
-	clear_bit(RPC_TASK_NEED_XMIT, &task.tk_runstate);
-	KUNIT_EXPECT_TRUE(test, xprt_rdma_credit_step_back(&task));
-	KUNIT_EXPECT_TRUE(test, list_empty(&rqst->rq_xmit));
-	spin_unlock(&xprt->queue_lock);
 }
 
 /* An RPC waits for the completions of an invalidation and of a Send. A provider may report each of

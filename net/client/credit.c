@@ -451,29 +451,29 @@ static void xprt_rdma_credit_again_work(struct work_struct *work)
 }
 
 /**
- * xprt_rdma_credit_step_back - let the requests behind a Call be sent before it
- * @task: the RPC, which has no credit any more
+ * xprt_rdma_credit_step_back - let a request that needs no credit be sent before the Calls
+ * @xprt: transport; the Call that was to be sent has no credit any more
  *
  * sunrpc puts a request that needs no credit, such as the Reply to a callback, before the Calls
  * that wait for one, but not before a Call that has one. The Call may have had its credit when
- * such a Reply was queued, and lacks memory now. So it goes to the end of the queue.
+ * such a Reply was queued, and lacks memory now. Calls keep their order.
  *
  * Context: process; send lock and queue_lock held.
  * Return: true if the first request in the queue needs no credit.
  */
-VISIBLE_IF_KUNIT bool xprt_rdma_credit_step_back(struct rpc_task *task)
+VISIBLE_IF_KUNIT bool xprt_rdma_credit_step_back(struct rpc_xprt *xprt)
 {
-	struct rpc_rqst *rqst = task->tk_rqstp;
-	struct rpc_xprt *xprt = rqst->rq_xprt;
-	const struct rpc_rqst *next;
+	struct rpc_rqst *rqst;
 
 	lockdep_assert_held(&xprt->queue_lock);
 
-	if (test_bit(RPC_TASK_NEED_XMIT, &task->tk_runstate))
-		list_move_tail(&rqst->rq_xmit, &xprt->xmit_queue);
-	next = list_first_entry_or_null(&xprt->xmit_queue, struct rpc_rqst,
-					rq_xmit);
-	return next && next->rq_cong;
+	list_for_each_entry(rqst, &xprt->xmit_queue, rq_xmit) {
+		if (rqst->rq_cong) {
+			list_move(&rqst->rq_xmit, &xprt->xmit_queue);
+			return true;
+		}
+	}
+	return false;
 }
 EXPORT_SYMBOL_IF_KUNIT(xprt_rdma_credit_step_back);
 
@@ -499,7 +499,7 @@ int xprt_rdma_credit_yield(struct rpc_task *task)
 	 * queues a request that needs no credit, it clears the bit as well; if such a request is in
 	 * the queue already, the bit must not be set.
 	 */
-	if (!xprt_rdma_credit_step_back(task))
+	if (!xprt_rdma_credit_step_back(xprt))
 		set_bit(XPRT_CWND_WAIT, &xprt->state);
 	spin_unlock(&xprt->transport_lock);
 	spin_unlock(&xprt->queue_lock);

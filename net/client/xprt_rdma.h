@@ -786,7 +786,7 @@ int xprt_rdma_reply_place(struct xprt_rdma *xr, struct xprt_rdma_req *req);
 bool xprt_rdma_reply_awaited(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 			     struct rpcrdma_msg_in *msg);
 bool xprt_rdma_send_is_awaited(struct xprt_rdma *xr, struct rpc_rqst *rqst);
-bool xprt_rdma_credit_step_back(struct rpc_task *task);
+bool xprt_rdma_credit_step_back(struct rpc_xprt *xprt);
 #endif
 
 /* client/backchannel.c */
