@@ -197,11 +197,10 @@ expected() {
 	[ -s "$dir/expected" ]
 }
 
-# account: report expected cases without a verdict, and verdicts that are not expected. (With PART,
-# only a part of a set of hostile cases runs. The verdict still has the name of the whole set, which
-# is expected.)
+# account: report expected cases without a verdict, verdicts that are not expected, and cases with two verdicts. (With
+# PART, only a part of a set of hostile cases runs. The verdict still has the name of the whole set, which is expected.)
 account() {
-	local name pattern known absent=() odd=()
+	local name pattern known absent=() odd=() twice
 	expected || { result 'not ok' "$label-expected" 0 "nobody knows what this group has to report"; return; }
 	[ "$MODULE" = ours ] || [[ $group != *kunit* ]] || sed -i '/^kunit\//d' "$dir"/expected*
 	while read -r name; do
@@ -220,6 +219,8 @@ account() {
 		result 'not ok' "$label-absent" 0 "${#absent[@]} cases have not reported: $(printf '%s ' "${absent[@]}" | cut -c1-600)[log: $dir/log]"
 	((${#odd[@]} == 0)) ||
 		result 'not ok' "$label-unexpected" 0 "reported, but neither in the group's file nor in expect.list: ${odd[*]}"
+	twice=$(sort "$dir/shown" | uniq -d | tr '\n' ' ')
+	[ -z "$twice" ] || result 'not ok' "$label-twice" 0 "reported more than once: $twice[log: $dir/log]"
 }
 
 # ended: record that the group has ended. This comes last, because scripts/test counts a group without such a record
