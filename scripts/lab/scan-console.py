@@ -32,6 +32,8 @@ REPORT = re.compile(
     r"|hca_sim: (report|iw_cm has|self test failed)|DMA-API: (?!preallocated|debugging (en|dis)abled)|refcount_t: |ODEBUG: |list_(add|del) corruption"
     r"|unreferenced object 0x|Bad page state|stack-protector|kernel stack overflow"
     r"|out of memory: Killed|Out of memory"
+    # What was lost may have been a report.
+    r"|printk messages dropped"
 )
 # Lines that look like reports, but report no fault of our module
 FINE = re.compile(

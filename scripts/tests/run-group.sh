@@ -402,6 +402,15 @@ show_reports() {
 	fi
 }
 
+# show_marks <role>: check that the console has the marks of all cases that have passed or were skipped. Without its marks,
+# show() would find no report of the guest's kernel during a case. (A case that reports for a part of another one has none.)
+show_marks() {
+	local lost
+	lost=$(sed -nE 's/^case (ok|skip) ([^ /]+) .*/begin case \2\nend case \2/p' "$dir/$1.verdict" | sort -u |
+		comm -23 - <(sed -nE 's/.*lab: ((begin|end) case [a-z0-9-]+).*/\1/p' "$dir/$1.console" | sort -u) | paste -sd,)
+	[ -z "$lost" ] || result 'not ok' "$label-console-$1" 0 "the console has lost marks: $lost [$dir/$1.console]"
+}
+
 # show_checkers <role>: check that lockdep was still active at the end, and kmemleak, too, unless
 # the guest was booted without it. The guest reports the state of both when its job has ended.
 show_checkers() {
@@ -448,6 +457,7 @@ for console in "$dir"/*.console; do
 			"$(tail -n 1 "$dir/$role.log") no good end$late; ${reason:-$(tail -n 1 "$console" | tr -d '\r')} [$console]"
 	fi
 	show_reports "$role"
+	show_marks "$role"
 	show_checkers "$role"
 done
 
