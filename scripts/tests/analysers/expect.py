@@ -5,8 +5,8 @@
 Print the cases that a run of these groups must report, one a line, with the names that the guest
 uses. The names come from the groups' files and from the suites in kunit/, and from expect.list if
 other programs report the cases. ALL in the environment has the same meaning as in scripts/test. A
-case with a "?" before its name may be reported or not. A guest uses chosen() to select the cases
-that it runs, see run_all_cases() in cases.sh.
+case with a "?" before its name may be reported or not. A guest does not use this program: it asks
+bash which cases it has, see cases_of() in cases.sh.
 
        expect.py --check: find cases in the groups' files that this program does not find
 """
