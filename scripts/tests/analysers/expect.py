@@ -99,9 +99,11 @@ def expected(kernel, provider, groups):
 
 def check():
     """Report text that looks like a case, but that CASE does not match: its name has characters other than
-    lower-case letters, digits and hyphens, or it is defined in another way. Report headers that name no case, and
-    tests of kunit/ that are in no suite."""
+    lower-case letters, digits and hyphens, or it is defined in another way. Report headers that name no case,
+    groups that scripts/test does not run, and tests of kunit/ that are in no suite."""
     bad = []
+    lists = re.findall(r"\bGROUPS_ALL=\(([^)]*)\)", text(f"{TESTS}/../test"))
+    run = {group.partition(":")[0] for group in re.split(r"[\s+]+", " ".join(lists))}
     for path in sorted(glob.glob(f"{TESTS}/groups/*.sh")):
         source, name = text(path), os.path.basename(path)
         seen = CASE.findall(source)
@@ -118,6 +120,8 @@ def check():
             bad.append(f"{name}: not a group, it has no header Guests")
         elif not seen and headers(source, "Guests") != ["none"]:
             bad.append(f"{name}: a group without a case")
+        if name[:-3] not in run:
+            bad.append(f"{name}: not in GROUPS_ALL of scripts/test")
     tests = list(unit_tests())
     total = sum(len(re.findall(r"^\s*KUNIT_CASE\w*\(", source, re.M)) for source in unit_sources())
     if len(tests) != total or not tests:
