@@ -74,16 +74,16 @@ scan() {
 	INTREE=$intree "$LAB/scan-console.py" "$dir/$1.console" "${@:2}"
 }
 
-# excused <name>: may this case be skipped? See skips.list.
+# excused <name> <reason>: may this case be skipped for this reason? See skips.list.
 excused() {
-	local pattern
+	local pattern why
 	[ "$MODULE" = ours ] || return 0
 	case $1 in leaks | *-leaks)
 		[ "${LEAKS-y}" != y ] || ! kernel_is_checked "$kernel" || [[ ${GUEST_CMDLINE:-} == *kmemleak=off* ]] || return 1 ;;
 	esac
-	while read -r pattern _; do
+	while read -r pattern why; do
 		# shellcheck disable=SC2053
-		[[ $CHECKERS/$kernel/$provider/$1 == $pattern ]] && return 0
+		[[ -n $why && $2 == *"$why"* && $CHECKERS/$kernel/$provider/$1 == $pattern ]] && return 0
 	done < <(grep -v '^#' "$TOP/scripts/tests/skips.list")
 	return 1
 }
@@ -168,7 +168,7 @@ show() {
 		[ -z "$ours" ] || name=$label-$name
 		case $word in
 		ok | 'not ok') ;;
-		skip) excused "$name" || word='not ok' reason="skipped, which skips.list does not allow: $reason" ;;
+		skip) excused "$name" "$reason" || word='not ok' reason="skipped, which skips.list does not allow: $reason" ;;
 		*) reason="a verdict that says $word: $reason" word='not ok' ;;
 		esac
 		[ "$word" = ok ] || reason="$reason [log: $dir/log]"

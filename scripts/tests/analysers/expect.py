@@ -97,6 +97,22 @@ def expected(kernel, provider, groups):
     return found
 
 
+def check_skips():
+    """Each entry of skips.list fits a case, and a test can give its reason."""
+    said = "".join(text(path) for path in glob.glob(f"{TESTS}/**/*.sh", recursive=True) + glob.glob(f"{TESTS}/peers/*.py") +
+                   [f"{TESTS}/../lab/guest/lib.sh"])
+    names = {"clean", "leaks"}
+    for path in glob.glob(f"{TESTS}/groups/*.sh"):
+        names |= {*CASE.findall(text(path))}
+    names |= {f"{group}-{role}-{name}" for group in ("peers", "faults-pair") for role in ("client", "server") for name in names}
+    for line in text(f"{TESTS}/skips.list").splitlines():
+        where, _, reason = line.partition("  ")
+        pattern = where.split("/", 3)[-1].replace("*", ".*").replace("@(", "(")
+        if line and line[0] != "#" and (not reason or reason not in said or
+                                        not any(re.fullmatch(pattern, name) for name in names)):
+            yield f"skips.list: no such case or reason: {line}"
+
+
 def check():
     """Report text that looks like a case, but that CASE does not match: its name has characters other than
     lower-case letters, digits and hyphens, or it is defined in another way. Report headers that name no case,
@@ -122,6 +138,7 @@ def check():
             bad.append(f"{name}: a group without a case")
         if name[:-3] not in run:
             bad.append(f"{name}: not in GROUPS_ALL of scripts/test")
+    bad += check_skips()
     tests = list(unit_tests())
     total = sum(len(re.findall(r"^\s*KUNIT_CASE\w*\(", source, re.M)) for source in unit_sources())
     if len(tests) != total or not tests:

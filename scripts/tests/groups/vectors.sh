@@ -36,6 +36,7 @@ are() {
 # Covers: G-43
 case_vectors-nconnect() {
 	[ "$MODULE" = ours ] || skip "the in-tree module does not show its vectors"
+	[ "$(nproc)" -gt 1 ] || skip "one processor"
 	[ "$KERNEL" != debian-6.1 ] || skip "NFS of 6.1 has nconnect with TCP only"
 	four
 	are client "0 0 1 1"
@@ -77,6 +78,7 @@ unmap_end() {
 # Covers: G-43
 case_vectors-unmapped() {
 	[ "$MODULE" = ours ] || skip "this is about our module"
+	[ "$(nproc)" -gt 1 ] || skip "one processor"
 	[ -e /sys/kernel/tracing/kprobe_events ] || skip "no kprobes"
 	on_server bash -c "mkdir -p $UNMAP; echo p:unmap rdma_rw_ctx_destroy >>/sys/kernel/tracing/kprobe_events
 		echo 0 >$UNMAP/tracing_on; echo 1 >$UNMAP/events/kprobes/unmap/enable"
