@@ -53,7 +53,7 @@ import expect               # noqa: E402
 LIST = TOP / "scripts/mutants/guests.list"
 RESULTS = TOP / "scripts/mutants/guests.results"
 TESTS = TOP / "scripts/tests"
-GROUPS, PEERS, ANALYSERS = TESTS / "groups", TESTS / "peers", TESTS / "analysers"
+GROUPS, ANALYSERS = TESTS / "groups", TESTS / "analysers"
 WORK = Path(tempfile.gettempdir()) / "rpcrdma-mutants"
 # The tree is always copied to the same path, and only files that differ are written, so that make
 # compiles only what depends on them.
@@ -123,31 +123,6 @@ def header(group, name):
     return m and m[1]
 
 
-def tried(group, case, provider):
-    """The names of all cases that a hostile set runs with that provider"""
-    m = re.search(rf"^case_{case}\(\) \{{[^}}]*?\bhostile (\S+) ([a-z0-9-]+)", (GROUPS / f"{group}.sh").read_text(),
-                  re.M)
-    if not m:
-        return []
-    found = cases_of(f"hostile_{m[1]}.py", m[2])
-    # The programs for version 2 also run the sets of the programs for version 1, except the cases
-    # that are only for version 1.
-    if m[1] == "server_v2":
-        found += [(name, rest) for name, rest in cases_of("hostile_server.py", m[2])
-                  if re.search(r"vers=(BOTH|\(2,\))", rest)]
-    if m[1] == "v2":
-        for file in ("hostile_calls.py", "hostile_client.py"):
-            found += [(name, rest) for name, rest in cases_of(file, m[2]) if "vers=1" not in rest]
-    return [name for name, rest in found
-            if "only=" not in rest or f'only="{provider}"' in rest or provider != "siw" and "NOT_SIW" in rest]
-
-
-def cases_of(file, which):
-    """(name, other arguments) for each case of that set"""
-    return re.findall(rf'^@case\("{which}", "([^"]*)"([^#]*?)\)(?:\s*#.*)?\n(?:#.*\n)*def ',
-                      (PEERS / file).read_text(), re.M)
-
-
 def complaints(m, known):
     """Errors in this entry of the list"""
     if not m.breaks or len(m.guest) != 3 or not m.change:
@@ -177,7 +152,7 @@ def complaints(m, known):
         rule = re.fullmatch(r"wire2?-(?:rules|form)-(.*)|wire2?-(decode)", m.what)
         if not rule or not re.search(rf'["-]{re.escape(rule[1] or rule[2])}"', (ANALYSERS / "wire.py").read_text()):
             yield f"wire.py has no {m.what}"
-    elif m.what and not any(m.what in name for case in m.cases for name in tried(group, case, provider)):
+    elif m.what and not any(m.what in name for case in m.cases for name in expect.tried(group, case, kernel, provider)):
         yield f"with {provider}, {'|'.join(m.cases)} tries no {m.what!r}"
 
 

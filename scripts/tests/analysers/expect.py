@@ -9,6 +9,9 @@ case with a "?" before its name may be reported or not. A guest does not use thi
 bash which cases it has, see cases_of() in cases.sh.
 
        expect.py --check: find cases in the groups' files that this program does not find
+       expect.py --untried DIRECTORY GROUP[+GROUP...]: after a run in that directory, print which cases of the programs
+       hostile_*.py were not tried, though a case of the groups that has passed runs their set. A line is CASE NAME REASON,
+       separated by tabs; without a reason, nothing was said of it.
 """
 import fnmatch
 import glob
@@ -18,6 +21,7 @@ import sys
 
 TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 CASE = re.compile(r"^case_([a-z0-9-]*)\(\)", re.M)
+HOSTILE = re.compile(r'^@case\("([^"]+)", "([^"]+)"', re.M)
 
 
 def text(path):
@@ -97,6 +101,78 @@ def expected(kernel, provider, groups):
     return found
 
 
+def sets_run(group, case="[a-z0-9-]+"):
+    """(program, set) of each hostile_<program>.py that this case of the group runs, or any case"""
+    bodies = re.findall(rf"^case_{case}\(\) \{{(.*\}}|\n[\s\S]*?\n\}})$", group_text(group), re.M)
+    return re.findall(r"\bhostile (\w+) ([a-z0-9-]+)", "\n".join(bodies))
+
+
+def files_of(program):
+    """hostile_<program>.py, and the programs of which it has the sets, too"""
+    names = [f"hostile_{program}"]
+    for name in names:
+        names += {*re.findall(r"^(?:from|import) (hostile_\w+)", text(f"{TESTS}/peers/{name}.py"), re.M)} - {*names}
+    return names
+
+
+def written(program, which):
+    """The names in the text of a set"""
+    return [name for file in files_of(program) for of, name in HOSTILE.findall(text(f"{TESTS}/peers/{file}.py")) if of == which]
+
+
+def registered():
+    """{name of a program's file: {set: its cases}}, as Python has them"""
+    sys.path.insert(0, f"{TESTS}/peers")
+    sys.dont_write_bytecode = True
+    import sets         # pylint: disable=import-outside-toplevel
+    found = {}
+    for path in sorted(glob.glob(f"{TESTS}/peers/hostile_*.py")):
+        __import__(os.path.basename(path)[:-3])
+    for which, cases in sets.SETS.items():
+        for one in cases:
+            found.setdefault(one.function.__module__, {}).setdefault(which, []).append(one)
+    return found
+
+
+def tried(group, case, kernel, provider):
+    """The names of the cases that hostile_*.py tries in a case of the group"""
+    known = registered()
+    return [one.name for program, which in sets_run(group, case) for file in files_of(program)
+            for one in known.get(file, {}).get(which, []) if not one.left_out(kernel, provider, version_of(program))]
+
+
+def version_of(program):
+    return 2 if re.search("v2|rtx", program) else 1
+
+
+def untried(directory, groups):
+    for path in glob.glob(f"{directory}/*.verdict"):
+        for case in re.findall(r"^case ok (\S+)", text(path), re.M):
+            runs = [run for group in groups for run in sets_run(group, case)]
+            log = text(f"{path[:-8].replace(directory, directory + '/log')}/{case}.log") if runs else ""
+            for name in [name for run in runs for name in written(*run)]:
+                said = re.search(rf"^(ok|not ok|left out) {re.escape(name)}(?:: (.*))?$", log, re.M)
+                if not said or said[1] == "left out":
+                    print(case, name, said[2] if said else "", sep="\t")
+
+
+def check_hostile():
+    """Each @case of hostile_*.py is seen in the text, and some group tries it."""
+    files = {os.path.basename(path)[:-3]: text(path) for path in glob.glob(f"{TESTS}/peers/hostile_*.py")}
+    runs = {run for path in glob.glob(f"{TESTS}/groups/*.sh") for run in sets_run(os.path.basename(path)[:-3])}
+    for file, cases in registered().items():
+        seen = HOSTILE.findall(files[file])
+        if len(seen) != len(re.findall(r"@case\b|\bcase\(", files[file])):
+            yield f"{file}.py: a @case with other text than its set and its name"
+        names = [(which, one.name) for which in cases for one in cases[which]]
+        yield from (f"{file}.py: {name!r} of {which} is not both in the text and in the set"
+                    for which, name in {*seen} ^ {*names} | {name for name in seen if seen.count(name) > 1})
+        for which, one in [(which, one) for which in cases for one in cases[which]]:
+            if not any(of == which and file in files_of(program) and not one.left_out("7.3", provider, version_of(program))
+                       for program, of in runs for provider in ("siw", "rxe", "hca")):
+                yield f"{file}.py: no group tries {one.name!r} of {which}"
+
+
 def check_skips():
     """Each entry of skips.list fits a case, and a test can give its reason."""
     said = "".join(text(path) for path in glob.glob(f"{TESTS}/**/*.sh", recursive=True) + glob.glob(f"{TESTS}/peers/*.py") +
@@ -138,7 +214,7 @@ def check():
             bad.append(f"{name}: a group without a case")
         if name[:-3] not in run:
             bad.append(f"{name}: not in GROUPS_ALL of scripts/test")
-    bad += check_skips()
+    bad += [*check_hostile(), *check_skips()]
     tests = list(unit_tests())
     total = sum(len(re.findall(r"^\s*KUNIT_CASE\w*\(", source, re.M)) for source in unit_sources())
     if len(tests) != total or not tests:
@@ -150,4 +226,6 @@ def check():
 if __name__ == "__main__":
     if sys.argv[1:] == ["--check"]:
         sys.exit(check())
+    if sys.argv[1] == "--untried":
+        sys.exit(untried(sys.argv[2], sys.argv[3].split("+")))
     print("\n".join(expected(sys.argv[1], sys.argv[2], sys.argv[3].split("+"))))

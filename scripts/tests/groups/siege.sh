@@ -13,28 +13,24 @@
 has_rnr() {
 	[ "$PROVIDER" = siw ] || ! grep -q RNIC /sys/class/infiniband/lab0/node_type || skip "iWARP has no RNR retries"
 }
-siege() {
-	has_rnr
-	SIEGE_VERSION=$1 hostile siege "$2"
-}
 
 # block <bytes>: set nfsd's largest payload, that is, the maximum size of the data of a READ or
 # WRITE. The server's send queue has room for the work requests of three such payloads.
 block() { nfsd_anew tune "$1" /proc/fs/nfsd/max_block_size; }
-besieged() { block $((1 << 18)); siege "$1" siege; }
-pulled() { block $((1 << 22)); siege "$1" siege-pull; }
 
-case_siege() { besieged 1; }
-case_siege-v2() { besieged 2; }
-case_pull() { pulled 1; }
-case_pull-v2() { pulled 2; }
+case_siege() { has_rnr; block $((1 << 18)); SIEGE_VERSION=1 hostile siege siege; }
+case_siege-v2() { has_rnr; block $((1 << 18)); SIEGE_VERSION=2 hostile siege siege; }
+case_pull() { has_rnr; block $((1 << 22)); SIEGE_VERSION=1 hostile siege siege-pull; }
+case_pull-v2() { has_rnr; block $((1 << 22)); SIEGE_VERSION=2 hostile siege siege-pull; }
 case_no-rtu() {
 	[ "$PROVIDER" != siw ] || skip "iWARP knows no RTU"
-	siege 1 siege-rtu
+	has_rnr
+	SIEGE_VERSION=1 hostile siege siege-rtu
 }
 case_no-rtu-v2() {
 	[ "$PROVIDER" != siw ] || skip "iWARP knows no RTU"
-	siege 2 siege-rtu
+	has_rnr
+	SIEGE_VERSION=2 hostile siege siege-rtu
 }
 
 # slow_read <number>: make this number of READs of a megabyte at once

@@ -18,6 +18,7 @@ import events
 import proxy
 from peer import (AREA, AUTH_ROOT, ERR_CHUNK, ERROR, MSG, Conn, Failure, Message, Reader, Segment, Verbs,
                   counters, error, header, opaque, private, put, rpc_call, want, words)
+from sets import chosen
 
 ADDRESS, PORT = "10.9.0.1", 20049
 EXPORT = "/export/client"
@@ -250,18 +251,6 @@ def needs_knobs():
         raise LeftOut("no CONFIG_FAULT_INJECTION")
 
 
-SETS = collections.defaultdict(list)
-
-
-def case(which, name, *traced, vers=None):
-    """Mark a function as a case of the set @which. @traced: events that the case must cause, see Trace.missing();
-    @vers: run it only with this version."""
-    def add(function):
-        SETS[which].append((name, function, traced, vers))
-        return function
-    return add
-
-
 # --- running ------------------------------------------------------------------
 
 HONEST = 60             # seconds
@@ -356,14 +345,13 @@ def main_traced(trace, kind):
     b.trace = trace
     good = True
     ran = left_out = 0
-    for name, function, traced, vers in SETS[sys.argv[1]]:
-        if vers not in (None, kind.vers) or len(sys.argv) > 2 and sys.argv[2] not in name:
-            continue
+    for case in chosen(sys.argv[1], "".join(sys.argv[2:3]), kind.vers):
+        name = case.name
         ran += 1
         t0 = time.monotonic()
         put("/dev/kmsg", f"lab: {name}")
         try:
-            reason = run(b, trace, function, traced)
+            reason = run(b, trace, case.function, case.traced)
         except LeftOut as e:
             print(f"left out {name}: {e}", flush=True)
             left_out += 1

@@ -15,10 +15,11 @@ import sys
 import time
 
 from caller import (ADDRESS, CONNECTIONS, DATA, EXPORT, LOOKUP, NFS, NULL, PLAIN, PORT, READ3, READDIRPLUS, WRITE3,
-                    case, counts, main, not_on_6_1, operations, results, values)
+                    counts, main, not_on_6_1, operations, results, values)
 from peer import (AUTH_ROOT, BAD_XDR, ERROR, INVAL_HTYPE, MSG, NOMSG, REPLY_RESOURCE, WRITE_RESOURCE, Conn,
                   Failure, Reader, counters, header, iwarp, opaque, private, put, rpc_call, slow, want,
                   words)
+from sets import case
 
 
 # --- Read chunks --------------------------------------------------------------
@@ -337,7 +338,7 @@ def combinations(b):
         want(data == DATA[:777], f"combination {i}: wrong data")
 
 
-@case("writes", "several handles are not invalidated, and none without leave", vers=1)      # Covers: V1-CRD-21
+@case("writes", "several handles are not invalidated, and none without leave", vers=(1,))      # Covers: V1-CRD-21
 def invalidation(b):
     b.fresh()
     before = counters()["server_sends_inv"]
@@ -743,7 +744,7 @@ def answers(b):
 # only for version 1.)
 # Covers: BC-05 BC-12
 @case("callbacks", "callbacks that are given up keep their credits", "svc_rdma_bc_given_up",
-      "svc_rdma_bc_drop: status=-110", "svc_rdma_bc_stuck", vers=1)
+      "svc_rdma_bc_drop: status=-110", "svc_rdma_bc_stuck", vers=(1,))
 def given_up(b):
     not_on_6_1("nfsd of 6.1 does not send a callback again")
     c = b.connect()
@@ -1078,7 +1079,7 @@ def comes_back(b):
 
 # --- flow control -------------------------------------------------------------
 
-@case("flow", "a first Call of 1024 bytes", vers=1)     # Covers: V1-CRD-12 V1-CRD-14
+@case("flow", "a first Call of 1024 bytes", vers=(1,))     # Covers: V1-CRD-12 V1-CRD-14
 def first(b):
     c = b.connect(b"", size=1024)
     xid = c.xid()

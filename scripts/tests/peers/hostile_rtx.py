@@ -14,8 +14,7 @@ import random
 import sys
 import time
 
-from caller import (DATA, NFS, NULL, READ3, READDIRPLUS, WRITE3, LeftOut, case, counts, main, results,
-                    root_handle)
+from caller import (DATA, NFS, NULL, READ3, READDIRPLUS, WRITE3, LeftOut, counts, main, results, root_handle)
 from hostile_client import (answer_of, compound, delegation, fresh_names, op_read, read_args, readdir_args, recall,
                             write_args)
 from hostile_v2 import (ICE, SETTING, Client2, Message2, connprop, fewest, frozen, header2, open_window, prefix,
@@ -27,6 +26,7 @@ from rtx import (COUNT, CREDIT, DATA as DATA_AT, FLAGS, HERE, ITEMS, LEAST, NEXT
                  REPLIES, RESULTS, RTX, RTX_CONT, RTX_LIMIT, RTX_MSG, RTX_NEXT, SENDS, STREAM, TYPES, VERS as VERS_AT,
                  XID, Group, Property, Transmission, cut, first, following, group, plan, prop_rtx, property_of,
                  targets)
+from sets import case
 import peer
 import rtx
 

@@ -12,8 +12,8 @@ translates the messages to version 2.
 Prints "ok NAME" or "not ok NAME: reason" for each case of the set. The status is 1 if one failed. Needs
 peer.py's library and a server on ADDRESS that exports /export.
 """
-import collections
 import contextlib
+import functools
 import multiprocessing
 import os
 import random
@@ -25,36 +25,16 @@ import time
 import traceback
 
 import events
+import sets
 from peer import (AUTH_ROOT, DONE, ERR_CHUNK, ERR_VERS, MSG, MSGP, NOMSG, READ, READ_CHUNKS, UNLIMITED, WRITE,
                   Failure, Reader, Segment, error, fault, fill, header, only_own_memory, private, put,
                   rpc_call, rpc_reply, want, words)
 from proxy import (DATA, EXPORT, HONEST, INLINE, MNT, NFS, OTHER_EVENTS, READ3, READDIR, READDIRPLUS, SHARED, SMALL,
                    V41, WRITE3, Server, do_honest, do_list, do_read, do_stat, do_symlink, do_write, transport_infos, transports)
+from sets import BOTH, NOT_SIW
 
 CALLBACK = 0x40000000
-
-
-SETS = collections.defaultdict(list)
-
-
-BOTH = (1, 2)
-# User space cannot post a Send With Invalidate on siw, and siw does not check whether a region allows remote reading.
-NOT_SIW = ("rxe", "hca")
-
-
-def case(which, name, *traced, mount=True, only=None, vers=(1,), knobs=False):
-    """@traced: events that must come, see Trace.missing(); with "v1/" or "v2/" before it, an event is expected in that
-    version only. @only: the only providers with which the case runs, because with others it cannot test our
-    module. @vers: versions of the protocol in which the case runs. @knobs: the case uses the knobs of net/verbs/fail.c
-    or lets allocations fail. Debian's kernels support neither."""
-    def add(function):
-        if knobs and os.environ.get("KERNEL", "").startswith("debian"):
-            print(f"left out of {which}, for want of knobs: {name}", flush=True)
-            return function
-        if only is None or os.environ.get("PROVIDER", only[0]) in only:
-            SETS[which].append((name, function, traced, mount, vers))
-        return function
-    return add
+case = functools.partial(sets.case, vers=(1,))
 
 
 # --- replies ------------------------------------------------------------------
@@ -1553,11 +1533,9 @@ def main(make=Server):
     results = []
     with events.Trace(also=OTHER_EVENTS) as trace:
         s = make(pool, trace)
-        for name, function, traced, mount, vers in SETS[sys.argv[1]]:
-            if pattern not in name or s.version not in vers:
-                continue
+        for one in sets.chosen(sys.argv[1], pattern, s.version):
             t0 = time.monotonic()
-            results.append(run(s, name, function, traced, mount))
+            results.append(run(s, one.name, one.function, one.traced, one.mount))
             s.log(f"{time.monotonic() - t0:.1f} s, {trace.counts()}")
         s.leave()
     sys.stdout.flush()

@@ -17,6 +17,7 @@ import time
 import hostile_server
 import hostile_server_v2
 import rtx
+import sets
 from hostile_server import callback_null, kill, main, owed
 from hostile_server_v2 import Server2, begins, connprop, error2, fewest, prefix, prop, upwards
 from peer import (BAD_XDR, BRS, ERROR, INVAL_HTYPE, MSG, NOMSG, RBSIZ, READ_CHUNKS, REPLY_RESOURCE, SEGMENTS, SILENCE,
@@ -26,8 +27,9 @@ from proxy import (DATA, EXPORT, MNT, PLAIN, READ3, READDIR, READDIRPLUS, V42, W
 from rtx import (COUNT, CREDIT, DATA as DATA_AT, FLAGS, HERE, LEAST, NEXT_LENGTH, NOTHING, NUMBER, OFFSET, RESULTS,
                  RTX_CONT, RTX_LIMIT, SENDS, STREAM, TYPES, XID, Group, Property, cut, first, following, group, plan,
                  prop_rtx, property_of)
+from sets import NOT_SIW
 
-case = functools.partial(hostile_server.case, vers=(2,))
+case = functools.partial(sets.case, vers=(2,))
 LISTING = (READDIR, READDIRPLUS)
 SYMLINK3 = 10
 NO_LIMIT = Property(0, 64, 16, 1 << 20, 0, 0, 0)       # of a server without targets
@@ -828,7 +830,7 @@ def half(s):
 
 
 # Covers: RTX-73
-@case("rtx-replies", "invalidating before the last transmission", only=hostile_server.NOT_SIW)
+@case("rtx-replies", "invalidating before the last transmission", only=NOT_SIW)
 def invalidating(s):
     reading = s.user(hostile_server_v2.do_read, 65536)
     held = s.next(READ3)

@@ -14,8 +14,8 @@ import sys
 import time
 from types import SimpleNamespace
 
-import hostile_server
 import proxy
+import sets
 from hostile_server import (CALLBACK, answered, callback_null, compound, main, most_credits, of_user, refuses,
                             sequence)
 from peer import (AUTH_ROOT, BAD_XDR, BRS, CONNPROP, ERROR, INVAL_HTYPE, MSG, NOMSG, RBSIZ, READ_CHUNKS,
@@ -23,8 +23,9 @@ from peer import (AUTH_ROOT, BAD_XDR, BRS, CONNPROP, ERROR, INVAL_HTYPE, MSG, NO
                   Segment, header, private, put, rpc_call, undisturbed, want, words)
 from proxy import (DATA, MNT, PLAIN, PORT, READ3, SHARED, SMALL, V41, V42, WRITE3, Server, do_list, do_mount, do_read,
                    do_setxattr, do_stat, do_write, transports)
+from sets import NOT_SIW
 
-case = functools.partial(hostile_server.case, vers=(2,))
+case = functools.partial(sets.case, vers=(2,))
 SETTING = "/sys/module/rpcrdma/parameters/client_version"
 INLINE = "/sys/module/rpcrdma/parameters/rdma_v2_inline"
 
@@ -911,7 +912,7 @@ def one_byte(s):
 
 
 # Covers: MEM-21
-@case("spoken", "invalidating with what is no Reply", "xprt_rdma_bad_invalidation", only=hostile_server.NOT_SIW)
+@case("spoken", "invalidating with what is no Reply", "xprt_rdma_bad_invalidation", only=NOT_SIW)
 def invalidating(s):
     odd = (("a CONNPROP", connprop(0x900)), ("a request of properties", connprop(0x901, flags=0)),
            ("an error to nobody", error2(0x902, SYSTEM)),

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import time
 
-from caller import (DATA, NFS, NULL, PLAIN, READ3, READDIRPLUS, SETATTR3, WRITE3, Client, case, main, needs_knobs,
+from caller import (DATA, NFS, NULL, PLAIN, READ3, READDIRPLUS, SETATTR3, WRITE3, Client, main, needs_knobs,
                     not_on_6_1, results, root_handle, values)
 from hostile_calls import leave
 from hostile_client import (PUTROOTFH, Session, answer_of, compound, delegation, fresh_names, op_lookup, op_read,
@@ -24,6 +24,7 @@ from peer import (AREA, AUTH_ROOT, BAD_XDR, BRS, CONNPROP, ERROR, INVAL_HTYPE, M
                   REPLY_RESOURCE, SEGMENTS, SYSTEM, UNLIMITED, VERS, WRITE_CHUNKS, WRITE_RESOURCE, Message, Reader,
                   counters, fault, header, opaque, private, put, rpc_call, rpc_reply, slow, want, words)
 from rtx import RTX
+from sets import case
 
 # Number of words that follow the error code in an error of this kind
 ERROR_DATA = {READ_CHUNKS: 1, WRITE_CHUNKS: 1, SEGMENTS: 1, WRITE_RESOURCE: 2, REPLY_RESOURCE: 1}
