@@ -81,7 +81,7 @@ help: ## this list
 	@echo "For developers:"
 	@sed -n 's/^\([a-z-]*\):.*#- \(.*\)/make \1:\2/p' Makefile | while IFS=: read -r t w; do printf '  %-21s%s\n' "$$t" "$$w"; done
 
-test: #- one of eight parts of the tests in guests, on kernels of our own (KERNEL= PROVIDER= T=)
+test: #- a choice of the tests in guests, on kernels of our own (KERNEL= PROVIDER= T= TURN=)
 	@scripts/test
 
 test-all: #- all tests in guests, fio included

@@ -129,12 +129,12 @@ run_all_cases() {
 	some_cases "${names[@]}"
 }
 
-# cases_of <group>: print the cases of the group's file, which this shell has read. Unless ALL is set (make test-all),
+# cases_of <group>: print the cases of the group's file, which this shell has read. Unless ALL (make test-all) or LONG is set,
 # leave out those that the headers "Long", "Slow" and "Cases" exclude. The host's list of the cases that it expects has
 # another source (expect.py), so that a case which is missing in one of the lists is noticed.
 cases_of() {
 	local file=$TOP/scripts/tests/groups/$1.sh only='' less=' ' name words
-	while [ -z "$ALL" ] && read -r _ name words; do
+	while [ -z "$ALL$LONG" ] && read -r _ name words; do
 		case $name/$KERNEL in
 		Slow:/7.3) ;;
 		Long:/* | Slow:/*) less+="$words " ;;

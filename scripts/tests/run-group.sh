@@ -12,7 +12,7 @@
 # for the command line of the guest's kernel. GUEST_CPUS is the number of processors of a guest (by
 # default 2 with KVM, 1 without). The header "Nodes" is the number of NUMA nodes of a guest that is
 # a PC; each node has one processor. The header "Qemu" has more arguments for QEMU. If LEAKS is set
-# and empty, the guest boots without kmemleak.
+# and empty, the guest boots without kmemleak. If LONG is set, no header excludes cases.
 # Prints "ok|not ok|skip <kernel>/<provider>/<case> (<seconds> s) <reason>".
 . "$(dirname "$0")/../lab/guest.sh"
 
@@ -308,7 +308,7 @@ for role in client server; do
 done
 [ -z "$peer" ] || extra+=("KERNEL_server=$peer" "MODROOT_server=$(module_root "$peer")")
 guest_run_dir "$dir" "$kernel" "$provider" T="${T:-*}" CACHE="$CACHE" GROUPS_HERE="${groups[*]}" OURS="$ours" \
-	CAPTURE="$(header Capture)" ALL="${ALL:-}" HCA="${HCA:-}" PART="${PART:-}" FIO_SECONDS="${FIO_SECONDS:-60}" \
+	CAPTURE="$(header Capture)" ALL="${ALL:-}" LONG="${LONG:-}" HCA="${HCA:-}" PART="${PART:-}" FIO_SECONDS="${FIO_SECONDS:-60}" \
 	ROUNDS="${ROUNDS:-}" VERSION="${VERSION:-}" PATIENCE="$PATIENCE" \
 	DONE="${DONE:-}" "${extra[@]}"
 : >"$dir/shown"

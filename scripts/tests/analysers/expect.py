@@ -4,8 +4,8 @@
 
 Print the cases that a run of these groups must report, one a line, with the names that the guest
 uses. The names come from the groups' files and from the suites in kunit/, and from expect.list if
-other programs report the cases. ALL in the environment has the same meaning as in scripts/test. A
-case with a "?" before its name may be reported or not. A guest does not use this program: it asks
+other programs report the cases. ALL and LONG in the environment have the same meaning as in cases_of()
+of cases.sh. A case with a "?" before its name may be reported or not. A guest does not use this program: it asks
 bash which cases it has, see cases_of() in cases.sh.
 
        expect.py --check: find cases in the groups' files that this program does not find
@@ -45,7 +45,7 @@ def chosen(kernel, provider, group):
     """The cases that a run of @group includes"""
     source = group_text(group)
     names = CASE.findall(source)
-    if os.environ.get("ALL"):
+    if os.environ.get("ALL") or os.environ.get("LONG"):
         return names
     for line in headers(source, "Cases"):
         where, *only = line.split()

@@ -3,7 +3,6 @@
 # Programs that people run on NFS, with both versions of the protocol, while the connection is
 # broken about every ten seconds. Each program checks its own data, on the mount and, after the
 # unmount, at the server. All files at the server must then be the same as they were on the mount.
-# In some turns, make test runs two of the programs; make test-all runs all.
 # Guests: alone
 # Limit: 5400
 # Quick: none

@@ -5,7 +5,6 @@
 # Guests: alone
 # Limit: 2400
 # Second: none
-# Long: fio-v3
 . "$TOP/scripts/tests/cases.sh"
 . "$TOP/scripts/tests/broken.sh"
 CASE_LIMIT=600

@@ -9,7 +9,6 @@
 # Quick: none
 # Second: none
 # Debian: rxe
-# Cases: debian/rxe swap-counted swap
 # Providers: rxe
 . "$TOP/scripts/tests/cases.sh"
 . "$TOP/scripts/tests/broken.sh"
