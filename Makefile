@@ -100,13 +100,13 @@ check: #- style, sparse, warnings, kernel-doc, and which file may use which
 	@scripts/check
 
 fuzz: #- net/wire and net/core under libFuzzer, in user space (SECONDS=60)
-	@scripts/fuzz/run.sh $(or $(SECONDS),60)
+	@scripts/ledger fuzz $(if $(TARGET)$(HEX),some,all) scripts/fuzz/run.sh $(or $(SECONDS),60)
 
 mutants: #- would the unit tests notice if net/wire or net/core were broken? (FILES=)
-	@python3 scripts/mutants/run.py $(FILES)
+	@scripts/ledger mutants $(if $(FILES),some,all) python3 scripts/mutants/run.py $(FILES)
 
 mutants-guests: #- would the tests in guests notice if the rest of net/ were broken? (NAMES=)
-	@python3 scripts/mutants/guests.py $(NAMES)
+	@scripts/ledger mutants-guests $(if $(NAMES),some,all) python3 scripts/mutants/guests.py $(NAMES)
 
 bench: #- what an operation costs, compared with the in-tree module (PROVIDER=; CPUS=4: what sharing among processors costs)
 	@scripts/bench

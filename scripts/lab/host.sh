@@ -27,6 +27,17 @@ done
 mkdir -p "$TREE" 2>/dev/null && [ -w "$TREE" ] && [ -w "$CACHE" ] ||
 	die "$CACHE is another user's: be root, or set RPCRDMA_CACHE to a directory of your own"
 
+# commit_here: print the commit of this tree, with a + if the tree differs from it
+commit_here() {
+	local id
+	id=$(git -C "$TOP" rev-parse --short=12 HEAD 2>/dev/null) || { echo none; return; }
+	git -C "$TOP" diff --quiet HEAD 2>/dev/null || id+=+
+	echo "$id"
+}
+
+# ledger <commit> <what> <seconds> <choice> <result>: note what has run on this machine. scripts/ledger prints these lines.
+ledger() { echo "$(date +%FT%T) $*" >>"$CACHE/ledger"; }
+
 # stop_tree <pid>: send SIGSTOP to a process and its descendants, and print their PIDs. A process is
 # stopped before its children are looked for, so that it cannot start others meanwhile.
 stop_tree() {

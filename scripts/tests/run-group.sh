@@ -59,7 +59,10 @@ cmdline=$(header Cmdline)
 [ "$provider" != hca ] || export GUEST_CMDLINE="${GUEST_CMDLINE:-} dma_debug=off"
 [ -n "${LEAKS-y}" ] || export GUEST_CMDLINE="${GUEST_CMDLINE:-} kmemleak=off"
 
+mkdir -p "${dir%/*}"
+[ -n "${AGAIN:-}" ] || : >"$dir.words"
 result() { # word case seconds reason
+	echo "$1" >>"$dir.words"
 	printf '%s %s/%s/%s (%s s)%s\n' "$1" "$kernel" "$provider" "$2" "$3" "${4:+  $4}" |
 		tee -a "${RESULTS:-/dev/null}"
 }
@@ -237,8 +240,16 @@ untried() {
 }
 
 # ended: record that the group has ended. This comes last, because scripts/test counts a group without such a record
-# as failed.
-ended() { echo "$kernel $provider ${group}${ours:+:$ours}" >>"${OUT:-$dir}/ended"; }
+# as failed. LEDGER is the commit, and what scripts/test has chosen; if cases= or T chooses some of the cases, say so.
+ended() {
+	local choice=${LEDGER:-} words=$group${ours:+:$ours}
+	echo "$kernel $provider $words" >>"${OUT:-$dir}/ended"
+	[ -n "${LEDGER:-}" ] || return 0
+	choice=${choice##* }
+	[ "${T:-*}" = '*/*/*' ] || [ "$choice" = soak ] || choice=some
+	ledger "${LEDGER%% *}" "$kernel/$provider/$words" "$SECONDS" "$choice" "$(counted ok) passed, $(counted 'not ok') failed, $(counted skip) skipped"
+}
+counted() { grep -cx "$1" "$dir.words" || true; }
 
 if [ "$(header Guests)" = none ]; then
 	rm -rf "$dir"
