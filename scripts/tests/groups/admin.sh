@@ -4,7 +4,6 @@
 # prints what the module counts.
 # Guests: alone
 # Limit: 1800
-# Second: none
 . "$TOP/scripts/tests/cases.sh"
 
 TOOL=$TOP/scripts/package/rpcrdma-check

@@ -4,7 +4,6 @@
 # make test runs it for one kernel only.
 # Guests: none
 # Providers: rxe
-# Second: none
 # Also: dissect
 #
 # usage: dissect.sh KERNEL DIRECTORY     (run by run-group.sh; results on stdout)

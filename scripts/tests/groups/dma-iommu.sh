@@ -5,8 +5,6 @@
 # Limit: 2400
 # Cmdline: ib_core.sw_dma=0000:00:0a.0 intel_iommu=on iommu.strict=1 iommu.passthrough=0
 # Qemu: -device intel-iommu -device pci-testdev,addr=0xa
-# Quick: none
-# Second: none
 . "$TOP/scripts/tests/groups/dma.sh"
 DMA_KIND=IOMMU
 case_iommu-v1() { dma_v1; }

@@ -4,8 +4,6 @@
 # Guests: alone
 # Limit: 2400
 # Cmdline: ib_core.sw_dma=platform swiotlb=196608,force
-# Quick: none
-# Second: none
 . "$TOP/scripts/tests/groups/dma.sh"
 DMA_KIND=swiotlb
 case_swiotlb-v1() { dma_v1; }

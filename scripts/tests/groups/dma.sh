@@ -6,8 +6,6 @@
 # Guests: alone
 # Limit: 2400
 # Cmdline: ib_core.sw_dma=platform
-# Quick: none
-# Second: none
 . "$TOP/scripts/tests/groups/rtx.sh"
 . "$TOP/scripts/tests/broken.sh"
 CASE_LIMIT=900

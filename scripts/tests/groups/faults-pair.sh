@@ -8,12 +8,7 @@
 # Guests: pair
 # Restart: yes
 # Limit: 3000
-# Second: none
-# Second:client: none
-# Second:server: none
 # Providers: siw rxe
-# Quick:client: siw
-# Quick:server: rxe
 . "$TOP/scripts/tests/cases.sh"
 . "$TOP/scripts/tests/broken.sh"
 CASE_LIMIT=420

@@ -6,7 +6,6 @@
 # Guests: alone
 # Clock: own
 # Limit: 3000
-# Second: none
 . "$TOP/scripts/tests/cases.sh"
 . "$TOP/scripts/tests/broken.sh"
 # ROUNDS is how often the device is removed, 4 by default.

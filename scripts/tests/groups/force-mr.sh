@@ -3,10 +3,8 @@
 # ib_core.force_mr=1: the RDMA core uses a memory region for each RDMA Read and Write of a server.
 # This setting cannot be changed after ib_core has started, so this group has a guest of its own.
 # Guests: alone
-# Quick: rxe
 # Limit: 900
 # Cmdline: ib_core.force_mr=1
-# Second: none
 . "$TOP/scripts/tests/cases.sh"
 
 # served <version of NFS>: either the server works, or it refuses all clients and one line of the log gives the reason

@@ -7,8 +7,6 @@
 # Limit: 2400
 # Capture: yes
 # Providers: siw
-# Quick: none
-# Second: siw
 # Also: wire-decode
 # Also: wire-form
 # Also: wire-all-decoded

@@ -5,7 +5,6 @@
 # guest.
 # Guests: alone
 # Limit: 1800
-# Second: none
 . "$TOP/scripts/tests/cases.sh"
 . "$TOP/scripts/tests/broken.sh"
 KNOBS=/sys/kernel/debug/rpcrdma

@@ -8,8 +8,6 @@
 # Clock: own
 # Limit: 3600
 # Providers: hca
-# Quick: none
-# Second: none
 . "$TOP/scripts/tests/cases.sh"
 . "$TOP/scripts/tests/broken.sh"
 CASE_LIMIT=900

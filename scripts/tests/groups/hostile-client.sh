@@ -4,7 +4,6 @@
 # server with messages, or do not answer callbacks.
 # Guests: alone
 # Limit: 2400
-# Second: rxe
 . "$TOP/scripts/tests/cases.sh"
 
 case_client-messages() { hostile calls messages; }

@@ -5,7 +5,6 @@
 # Guests: alone
 # Clock: own
 # Limit: 2400
-# Second: none
 . "$TOP/scripts/tests/cases.sh"
 
 # Check the codec of the test clients (rtx.py) with the examples of the specification (rtx.rst).

@@ -4,7 +4,6 @@
 # Guests: alone
 # Clock: own
 # Limit: 2400
-# Second: none
 . "$TOP/scripts/tests/cases.sh"
 
 case_server-replies() { hostile server replies; }

@@ -4,7 +4,6 @@
 # 2. The cases v2-as1-* are those of hostile-client, run in version 2.
 # Guests: alone
 # Limit: 1800
-# Second: none
 . "$TOP/scripts/tests/cases.sh"
 
 case_v2-messages() { hostile v2 v2-messages; }

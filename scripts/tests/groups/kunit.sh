@@ -3,7 +3,6 @@
 # The unit tests. If other groups share the guest, this group runs before them.
 # Guests: alone
 # Limit: 2400
-# Second: rxe
 . "$TOP/scripts/tests/cases.sh"
 
 case_kunit() {

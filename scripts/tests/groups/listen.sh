@@ -3,7 +3,6 @@
 # Listeners that are bound to one address each, and the removal of their device, or a new hardware address (RPB-09).
 # Guests: alone
 # Limit: 2400
-# Second: rxe
 . "$TOP/scripts/tests/cases.sh"
 
 # set_listeners <address@port>...: nfsd gets these listeners, and no other

@@ -4,8 +4,6 @@
 # clients (many.py) are in the other.
 # Guests: pair
 # Limit: 2400
-# Quick: none
-# Second: none
 . "$TOP/scripts/tests/cases.sh"
 CASE_LIMIT=900
 

@@ -3,7 +3,6 @@
 # The module is found by name, cannot be unloaded while in use, and leaves nothing behind.
 # Guests: alone
 # Limit: 2400
-# Second: siw rxe
 . "$TOP/scripts/tests/cases.sh"
 
 # sunrpc requests the module "rpcrdma" for a mount with proto=rdma, and "svcrdma" for a listener of

@@ -4,8 +4,6 @@
 # rxe of 6.12, have their sockets in the first namespace only.
 # Guests: alone
 # Limit: 1800
-# Second: none
-# Quick: rxe
 . "$TOP/scripts/tests/cases.sh"
 
 has_rxe_in_netns() {

@@ -7,8 +7,6 @@
 # Guests: alone
 # Qemu: -object memory-backend-ram,id=p2p,size=16M,share=on -device ivshmem-plain,memdev=p2p
 # Limit: 1800
-# Quick: none
-# Second: none
 . "$TOP/scripts/tests/cases.sh"
 KNOBS=/sys/kernel/debug/rpcrdma
 PARAMS=/sys/module/rpcrdma/parameters

@@ -6,8 +6,6 @@
 # Guests: pair
 # Links: 2
 # Limit: 1800
-# Second: none
-# Quick: none
 . "$TOP/scripts/tests/cases.sh"
 . "$TOP/scripts/tests/broken.sh"
 CASE_LIMIT=420

@@ -5,10 +5,6 @@
 # module.
 # Guests: pair
 # Limit: 3600
-# Second:client: siw
-# Second:server: siw
-# Debian:client: rxe
-# Debian:server: rxe
 . "$TOP/scripts/tests/cases.sh"
 
 # invalidation <Y|N> <command...>: switch remote invalidation on or off in our module, run the command, and check that

@@ -5,8 +5,6 @@
 # unmount, at the server. All files at the server must then be the same as they were on the mount.
 # Guests: alone
 # Limit: 5400
-# Quick: none
-# Second: none
 # Providers: siw rxe
 # Long: program-git program-build program-postgres
 . "$TOP/scripts/tests/cases.sh"

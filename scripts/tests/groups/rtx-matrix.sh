@@ -4,7 +4,6 @@
 # credits, with short send queues, and with failing allocations. Client and server are in one guest.
 # Guests: alone
 # Limit: 1500
-# Second: none
 # Cases: 6.12/siw rtx-words-64
 # Cases: 6.12/rxe rtx-around
 . "$TOP/scripts/tests/groups/rtx.sh"

@@ -3,7 +3,6 @@
 # Rules of the protocol that can be tested with the module's counters and settings, and with the behaviour of a mount.
 # Guests: alone
 # Limit: 2400
-# Second: rxe
 # Slow: small-regions failed-invalidation short-queue
 . "$TOP/scripts/tests/cases.sh"
 

@@ -4,8 +4,6 @@
 # supported.
 # Guests: alone
 # Limit: 1800
-# Second: none
-# Debian: rxe
 . "$TOP/scripts/tests/cases.sh"
 
 REALM=LAB.TEST

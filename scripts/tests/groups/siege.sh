@@ -4,8 +4,6 @@
 # paths are slow. See hostile_siege.py.
 # Guests: alone
 # Limit: 2400
-# Quick: none
-# Second: none
 . "$TOP/scripts/tests/cases.sh"
 . "$TOP/scripts/tests/broken.sh"
 

@@ -6,9 +6,6 @@
 # minutes, and PART the seed of the random numbers.
 # Guests: pair
 # Limit: 7200
-# Turns: none
-# Quick: none
-# Second: none
 . "$TOP/scripts/tests/cases.sh"
 . "$TOP/scripts/tests/broken.sh"
 MEMORY=/sys/module/rpcrdma/parameters/server_memory

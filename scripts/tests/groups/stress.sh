@@ -4,7 +4,6 @@
 # according to version_here(). case_fio-broken-other uses the other version, for a shorter time.
 # Guests: alone
 # Limit: 2400
-# Second: none
 . "$TOP/scripts/tests/cases.sh"
 . "$TOP/scripts/tests/broken.sh"
 CASE_LIMIT=600

@@ -6,9 +6,6 @@
 # Guests: pair
 # Memory:client: 512M
 # Limit: 3000
-# Quick: none
-# Second: none
-# Debian: rxe
 # Providers: rxe
 . "$TOP/scripts/tests/cases.sh"
 . "$TOP/scripts/tests/broken.sh"

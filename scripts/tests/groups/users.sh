@@ -4,8 +4,6 @@
 # exports, large rsize and wsize, and tools and files that show the transport's state.
 # Guests: alone
 # Limit: 1800
-# Second: none
-# Debian: rxe
 . "$TOP/scripts/tests/cases.sh"
 
 # --- mounts and exports -------------------------------------------------------

@@ -8,9 +8,6 @@
 # Memory:server: 1G
 # Memory:client: 1G
 # Limit: 2400
-# Quick: none
-# Second: none
-# Debian: rxe
 . "$TOP/scripts/tests/cases.sh"
 
 # values <name>: print this value of each connection of this guest's end, sorted

@@ -6,8 +6,6 @@
 # Guests: pair
 # Capture: yes
 # Limit: 2400
-# Second: none
-# Debian: rxe
 # Also: wire-decode
 # Also: wire-rules
 # Also: wire-form
