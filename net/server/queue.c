@@ -285,11 +285,10 @@ int svc_rdma_has_wspace(struct svc_xprt *xprt)
 
 	if (likely(svc_rdma_has_slots(sx)))
 		return 1;
-	WRITE_ONCE(sx->sx_refused, true);
-	/* Order sx_refused before the second look at the slots. Pairs with
-	 * svc_rdma_slots_release(): at least one side sees the other's change.
+	/* A full barrier, behind XPT_DATA and before the second look at the slots. Pairs with
+	 * svc_rdma_slots_release() and svc_rdma_slots_wait().
 	 */
-	smp_mb();
+	xchg(&sx->sx_refused, true);
 	return svc_rdma_has_slots(sx);
 }
 
@@ -310,6 +309,10 @@ void svc_rdma_slots_wait(struct svc_rdma_xprt *sx,
 		rpcrdma_count(server_sq_waits);
 	rpcrdma_sq_join(sq, waiter);
 	rpcrdma_send_cq_watch(&sx->sx_conn);
+	/* The waiter may have left the line again. If svc_rdma_has_wspace() has seen it there,
+	 * nobody else would tell sunrpc. rpcrdma_send_cq_watch() was a full barrier.
+	 */
+	svc_rdma_enqueue(sx);
 }
 
 /**
@@ -334,10 +337,9 @@ void svc_rdma_slots_release(struct svc_rdma_xprt *sx, u32 slots)
 		smp_mb();
 	}
 	/* Pairs with svc_rdma_has_wspace(). If the line was empty, rpcrdma_sq_release()
-	 * contains the barrier.
+	 * contains the barrier. sunrpc looks for work behind xchg(), also a full barrier: so if
+	 * svc_rdma_has_wspace() has set sx_refused just now, sunrpc sees why.
 	 */
-	if (unlikely(READ_ONCE(sx->sx_refused))) {
-		WRITE_ONCE(sx->sx_refused, false);
+	if (unlikely(READ_ONCE(sx->sx_refused)) && xchg(&sx->sx_refused, false))
 		svc_rdma_enqueue(sx);
-	}
 }

@@ -460,7 +460,8 @@ static inline u32 svc_rdma_backward_used(const struct svc_rdma_backward *bw)
  *	that depend on the version are set before it
  * @sx_negotiate: how the version is settled
  * @sx_refused: svc_rdma_has_wspace() has told sunrpc that there is no room for another
- *	Call. svc_rdma_slots_release() clears this and tells sunrpc to ask again
+ *	Call. svc_rdma_slots_release() clears this and tells sunrpc to ask again. Both use
+ *	xchg(), because both change it without a lock
  * @sx_back: what happens to the Receives of messages that were handled
  * @sx_inside: held by each function that sunrpc calls while it uses the CM id, the queue pair or
  *	the Receives, see svc_rdma_enter(). A holder may wait for memory, but never for a peer
