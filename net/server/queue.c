@@ -218,6 +218,7 @@ bool svc_rdma_pull_begin(struct svc_rdma_call *call)
 	spin_lock(&sx->sx_lock);
 	first = list_empty(&queue->qu_waiting);
 	list_add_tail(&call->sc_list, &queue->qu_waiting);
+	smp_mb();	/* before the look at the regions; pairs with svc_rdma_pull_next() */
 	first = first && svc_rdma_pull_first(sx, true);
 	spin_unlock(&sx->sx_lock);
 	if (!first)
