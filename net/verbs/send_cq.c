@@ -243,12 +243,11 @@ void rpcrdma_send_cq_watch(struct rpcrdma_conn *conn)
 {
 	struct rpcrdma_send_cq *cq = &conn->cn_send_cq;
 
-	/* A task that sees cq_again also sees what the caller has changed. If cq_work is running
-	 * now, it runs once more, and rpcrdma_send_cq_is_awaited() sees that, too.
+	/* A full barrier. The task that queues cq_work may answer several callers of this
+	 * function at once: cq_work sees what each of them has changed before. And either this sees
+	 * that the mutex is free, or rpcrdma_send_cq_leave() sees cq_again.
 	 */
-	smp_store_release(&cq->cq_again, true);
-	/* Either this sees that the mutex is free, or rpcrdma_send_cq_leave() sees cq_again. */
-	smp_mb();
+	xchg(&cq->cq_again, true);
 	if (!mutex_is_locked(&cq->cq_mutex) && xchg(&cq->cq_again, false))
 		queue_work(rpcrdma_send_cq_wq, &cq->cq_work);
 }
