@@ -46,13 +46,12 @@ struct workqueue_struct *xprt_rdma_connect_wq;
 
 /* Asks sunrpc to close the connection. sunrpc does so when it has the send lock. If the
  * connect worker has not called xprt_set_connected() yet, nothing is done here: the worker
- * will notice that the connection is down.
+ * will notice that the connection is down. The cmpxchg() in rpcrdma_conn_fail() is the barrier.
  */
 static void xprt_rdma_lost(struct rpcrdma_conn *conn)
 {
 	struct xprt_rdma *xr = container_of(conn, struct xprt_rdma, xr_conn);
 
-	smp_mb();	/* pairs with smp_mb__after_atomic() in xprt_rdma_connected() */
 	if (xprt_connected(&xr->xr_xprt))
 		xprt_force_disconnect(&xr->xr_xprt);
 }
@@ -318,7 +317,7 @@ static void xprt_rdma_connected(struct xprt_rdma *xr)
 	/* If the connection was lost just now, xprt_rdma_lost() may have run before
 	 * xprt_set_connected(), and so have done nothing. The state of the connection is
 	 * changed before xprt_rdma_lost() is called. So check the state here. Pairs with
-	 * smp_mb() in xprt_rdma_lost().
+	 * cmpxchg() in rpcrdma_conn_fail().
 	 */
 	smp_mb__after_atomic();
 	if (!rpcrdma_conn_is_up(&xr->xr_conn))
