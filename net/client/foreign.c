@@ -92,6 +92,8 @@ int rpcrdma_register_nvfs_dma_ops(struct nvfs_dma_rw_ops *ops)
 		return -EOPNOTSUPP;
 	if (cmpxchg(&xprt_rdma_foreign_ops, NULL, ops))
 		return -EBUSY;
+	/* A task that gets a reference, in a read-side critical section of RCU, then sees @ops. */
+	synchronize_rcu();
 	percpu_ref_reinit(&xprt_rdma_foreign_users);
 	static_branch_enable(&xprt_rdma_foreign_on);
 	return 0;
