@@ -209,10 +209,59 @@ static void svc_rdma_budget_strangers(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, svc_rdma_budget_step(fx, 0, false));
 }
 
+/* A silent client is sent a notice of a smaller grant. An answer shows that the client knows the
+ * grant only if all messages with a larger one were posted before the notice, and if the grant was
+ * not lowered again meanwhile. Otherwise the client could use credits for which there is no
+ * Receive.
+ */
+/* Covers: V1-CRD-09 G-39 */
+static void svc_rdma_budget_confirmed(struct kunit *test)
+{
+	struct svc_rdma_xprt *sx = svc_rdma_budget_conn(test, 0, 1);
+	struct svc_rdma_credits *cd = &sx->sx_credit;
+	u32 notice, stale;
+
+	spin_lock_init(&sx->sx_backward.bw_lock);
+	spin_lock_init(&sx->sx_conn.cn_recvs.rp_lock);
+	sx->sx_vers = RPCRDMA_VERS_2;
+	sx->sx_sizes.sz_requests = 64;
+	cd->cd_recv_size = 1024;
+	cd->cd_peak = 4;
+	cd->cd_grant.gn_granted = 16;
+	cd->cd_grant.gn_bound = 16;
+
+	/* A message with the old grant is just being posted, and may follow the notice. */
+	rcu_read_lock();
+	KUNIT_EXPECT_TRUE(test, svc_rdma_credits_review(sx));
+	rcu_read_unlock();
+	KUNIT_EXPECT_EQ(test, cd->cd_grant.gn_granted, 8);
+	stale = cd->cd_notice;
+	synchronize_rcu();
+	KUNIT_EXPECT_TRUE(test, svc_rdma_credits_confirm(sx, stale));
+	KUNIT_EXPECT_EQ(test, cd->cd_grant.gn_bound, 16);
+
+	notice = cd->cd_notice;
+	KUNIT_EXPECT_FALSE(test, svc_rdma_credits_confirm(sx, stale));
+	KUNIT_EXPECT_EQ(test, cd->cd_grant.gn_bound, 16);
+	KUNIT_EXPECT_FALSE(test, svc_rdma_credits_confirm(sx, notice));
+	KUNIT_EXPECT_EQ(test, cd->cd_grant.gn_bound, 8);
+
+	/* The client has answered, but the grant is lowered before the answer is handled. */
+	KUNIT_EXPECT_FALSE(test, svc_rdma_credits_confirm(sx, cd->cd_notice));
+	stale = cd->cd_notice;
+	cd->cd_peak = 2;
+	KUNIT_EXPECT_TRUE(test, svc_rdma_credits_review(sx));
+	synchronize_rcu();
+	KUNIT_EXPECT_FALSE(test, svc_rdma_credits_confirm(sx, stale));
+	KUNIT_EXPECT_EQ(test, cd->cd_grant.gn_granted, 4);
+	KUNIT_EXPECT_EQ(test, cd->cd_grant.gn_bound, 8);
+}
+
 static struct kunit_case svc_rdma_budget_cases[] = {
 	KUNIT_CASE(svc_rdma_budget_divides),
 	KUNIT_CASE(svc_rdma_budget_holds),
 	KUNIT_CASE(svc_rdma_budget_strangers),
+	KUNIT_CASE(svc_rdma_budget_confirmed),
 	{}
 };
 

@@ -120,7 +120,8 @@ struct rpcrdma_recv {
  * @rp_excess: number of Receives that the pool still has to lose. While it is not 0, a Receive
  *	that is given back is taken out of the pool instead of being posted again; changed under
  *	@rp_lock
- * @rp_spare: Receives that were taken out, until rpcrdma_recv_pool_reap() frees them
+ * @rp_spare: Receives that were taken out, until rpcrdma_recv_pool_shrink() or
+ *	rpcrdma_recv_pool_grow_gfp() frees them
  * @rp_all: all Receives, linked by rv_all
  * @rp_count: number of all Receives; read without a lock
  * @rp_max: maximum number of Receives, limited by the receive queue
@@ -132,9 +133,9 @@ struct rpcrdma_recv {
  * @rp_bytes_max: maximum of @rp_bytes, see rpcrdma_recv_pool_limit()
  *
  * The members after @rp_spare are written by rpcrdma_recv_pool_limit(),
- * rpcrdma_recv_pool_grow_gfp(), rpcrdma_recv_pool_shrink() and rpcrdma_recv_pool_reap(). The
- * callers of these functions serialise their calls. The functions
- * that set up the pool, orphan its Receives or destroy it write these members, too.
+ * rpcrdma_recv_pool_grow_gfp() and rpcrdma_recv_pool_shrink(). The callers of these functions
+ * serialise their calls. The functions that set up the pool, orphan its Receives or destroy it
+ * write these members, too.
  *
  * While the connection is up, all Receives that are neither waiting, nor held, nor on @rp_spare
  * are posted. There is no list of posted Receives: it would cost an operation for each message, and
@@ -175,7 +176,6 @@ static inline int rpcrdma_recv_pool_grow(struct rpcrdma_recv_pool *pool,
 }
 
 int rpcrdma_recv_pool_shrink(struct rpcrdma_recv_pool *pool, u32 count);
-void rpcrdma_recv_pool_reap(struct rpcrdma_recv_pool *pool);
 int rpcrdma_recv_pool_post(struct rpcrdma_recv_pool *pool);
 void rpcrdma_recv_pool_orphan(struct rpcrdma_recv_pool *pool);
 void rpcrdma_recv_pool_destroy(struct rpcrdma_recv_pool *pool);

@@ -38,6 +38,7 @@
  * version 2 there are %RPCRDMA_RECV_SPARE more Receives, for messages that take no credit and may
  * arrive when all credits are in use (G-16).
  */
+#include <kunit/visibility.h>
 #include <rpcrdma/counters.h>
 #include <rpcrdma/param.h>
 
@@ -157,7 +158,6 @@ void svc_rdma_credits_see(struct svc_rdma_xprt *sx,
 static u32 svc_rdma_credits_spared(const struct svc_rdma_call *call)
 {
 	const struct svc_rdma_xprt *sx = call->sc_sx;
-	const struct rpcrdma2_rtx *ours = &sx->sx_negotiate.ng_rtx;
 	u32 size = sx->sx_conn.cn_limits.lm_inline_recv;
 	u32 sends;
 
@@ -169,7 +169,7 @@ static u32 svc_rdma_credits_spared(const struct svc_rdma_call *call)
 	/* The header takes up to RPCRDMA_RTX_HEAD bytes of each Send. */
 	sends = DIV_ROUND_UP(call->sc_stream_len,
 			     max(size / 2, size - min(size, RPCRDMA_RTX_HEAD)));
-	return sends <= ours->xp_call_max ? sends - 1 : 0;
+	return sends <= sx->sx_negotiate.ng_rtx.xp_call_max ? sends - 1 : 0;
 }
 
 /* Returns the number of bytes that a credit takes: the buffers of one Receive and one Send. */
@@ -256,6 +256,19 @@ static u32 svc_rdma_credits_needed(struct svc_rdma_xprt *sx)
 	return max(need, min(SVC_RDMA_CREDITS_FIRST, sx->sx_sizes.sz_requests));
 }
 
+/* Does the client have to send messages so that Receives can be freed? Also chooses the XID of the
+ * notice that makes it do so. The caller holds sx_grow.
+ */
+static bool svc_rdma_credits_ask(struct svc_rdma_xprt *sx)
+{
+	struct svc_rdma_credits *cd = &sx->sx_credit;
+
+	WRITE_ONCE(cd->cd_notice, get_random_u32());
+	cd->cd_told = poll_state_synchronize_rcu(cd->cd_posted);
+	return svc_rdma_credits_are_owed(cd) ||
+	       READ_ONCE(sx->sx_conn.cn_recvs.rp_excess);
+}
+
 /**
  * svc_rdma_credits_review - begin to take back what a client does not need
  * @sx: accepted connection
@@ -292,18 +305,11 @@ bool svc_rdma_credits_review(struct svc_rdma_xprt *sx)
 	 * had created some.
 	 */
 	svc_rdma_credits_shrink(sx);
-	silent = silent && (svc_rdma_credits_are_owed(cd) ||
-			    READ_ONCE(sx->sx_conn.cn_recvs.rp_excess));
+	silent = svc_rdma_credits_ask(sx) && silent;
 	mutex_unlock(&sx->sx_grow);
 	return silent;
 }
-
-/* Have all messages been posted that grant more credits than the client is to keep? */
-static bool svc_rdma_credits_are_posted(const struct svc_rdma_credits *cd)
-{
-	return svc_rdma_credits_are_owed(cd) &&
-	       poll_state_synchronize_rcu(cd->cd_posted);
-}
+EXPORT_SYMBOL_IF_KUNIT(svc_rdma_credits_review);
 
 /* Find out whether the client knows by now that credits were taken back, and free Receives that
  * were taken out of the pool. If another thread holds sx_grow, leave this to a later Call.
@@ -311,46 +317,52 @@ static bool svc_rdma_credits_are_posted(const struct svc_rdma_credits *cd)
 static void svc_rdma_credits_take_back(const struct svc_rdma_call *call)
 {
 	struct svc_rdma_xprt *sx = call->sc_sx;
-	struct svc_rdma_credits *cd = &sx->sx_credit;
 
 	if (!mutex_trylock(&sx->sx_grow))
 		return;
-	if (svc_rdma_credits_are_posted(cd) &&
-	    rpcrdma_grant_arrived(&cd->cd_grant,
-				  rpcrdma_msg_recvs(call->sc_msg))) {
-		svc_rdma_credits_shrink(sx);
-	} else if (!llist_empty(&sx->sx_conn.cn_recvs.rp_spare)) {
-		rpcrdma_recv_pool_reap(&sx->sx_conn.cn_recvs);
-		svc_rdma_credits_update(sx);
-	}
+	/* Have all messages been posted that grant more credits than the client is to keep? */
+	if (poll_state_synchronize_rcu(sx->sx_credit.cd_posted))
+		rpcrdma_grant_arrived(&sx->sx_credit.cd_grant,
+				      rpcrdma_msg_recvs(call->sc_msg));
+	svc_rdma_credits_shrink(sx);
 	mutex_unlock(&sx->sx_grow);
 }
 
 /**
- * svc_rdma_credits_confirm - the client has confirmed that it knows the last grant
+ * svc_rdma_credits_confirm - the client has answered a notice
  * @sx: connection
+ * @xid: XID of the notice
+ *
+ * The client knows the grant of this notice. But if a message with a larger grant was just being
+ * posted when the notice was sent, the client may have received that message afterwards. And
+ * credits may have been taken back since then. In either case another notice is necessary.
+ *
+ * One Call may follow the answer that takes a credit more than the grant: the client may just have
+ * been sending it. There is a Receive for it, since the answer needs only one of the spare ones.
  *
  * Context: process; sleeps.
  * Return: true if the client has to send more messages so that Receives can be freed.
  */
-bool svc_rdma_credits_confirm(struct svc_rdma_xprt *sx)
+bool svc_rdma_credits_confirm(struct svc_rdma_xprt *sx, u32 xid)
 {
 	struct svc_rdma_credits *cd = &sx->sx_credit;
-	bool more;
+	bool more = false;
 
 	mutex_lock(&sx->sx_grow);
-	if (svc_rdma_credits_are_posted(cd)) {
-		WRITE_ONCE(cd->cd_grant.gn_bound, cd->cd_grant.gn_granted);
-	} else {
-		/* Wait so that the next answer is a confirmation. */
-		cond_synchronize_rcu(cd->cd_posted);
+	if (xid == cd->cd_notice) {
+		if (cd->cd_told)
+			WRITE_ONCE(cd->cd_grant.gn_bound,
+				   cd->cd_grant.gn_granted);
+		else
+			/* Wait so that the next answer is a confirmation. */
+			cond_synchronize_rcu(cd->cd_posted);
+		svc_rdma_credits_shrink(sx);
+		more = svc_rdma_credits_ask(sx);
 	}
-	svc_rdma_credits_shrink(sx);
-	more = svc_rdma_credits_are_owed(cd) ||
-	       READ_ONCE(sx->sx_conn.cn_recvs.rp_excess);
 	mutex_unlock(&sx->sx_grow);
 	return more;
 }
+EXPORT_SYMBOL_IF_KUNIT(svc_rdma_credits_confirm);
 
 /**
  * svc_rdma_credits_answered - a Call has been executed

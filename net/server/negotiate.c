@@ -390,11 +390,9 @@ static int svc_rdma_negotiate_send(struct svc_rdma_xprt *sx, u32 xid,
  */
 void svc_rdma_negotiate_notify(struct svc_rdma_xprt *sx)
 {
-	if (READ_ONCE(sx->sx_vers) != RPCRDMA_VERS_2)
-		return;
-	WRITE_ONCE(sx->sx_negotiate.ng_notice, get_random_u32());
-	svc_rdma_negotiate_send(sx, sx->sx_negotiate.ng_notice, NULL,
-				GFP_NOWAIT);
+	if (READ_ONCE(sx->sx_vers) == RPCRDMA_VERS_2)
+		svc_rdma_negotiate_send(sx, READ_ONCE(sx->sx_credit.cd_notice),
+					NULL, GFP_NOWAIT);
 }
 
 /**
@@ -420,10 +418,10 @@ void svc_rdma_negotiate_connprop(struct svc_rdma_call *call)
 
 	first = svc_rdma_negotiate_apply(sx, &hdr->hd_props);
 	trace_svc_rdma_connprop(sx, hdr, first);
-	if (!first && hdr->hd_xid == READ_ONCE(sx->sx_negotiate.ng_notice)) {
+	if (!first && hdr->hd_xid == READ_ONCE(sx->sx_credit.cd_notice)) {
 		svc_rdma_msg_put(sx, call->sc_msg);
 		call->sc_msg = NULL;
-		if (svc_rdma_credits_confirm(sx))
+		if (svc_rdma_credits_confirm(sx, hdr->hd_xid))
 			svc_rdma_negotiate_notify(sx);
 		return;
 	}

@@ -364,6 +364,9 @@ struct svc_rdma_account {
  * @cd_peak: maximum number of credits that were in use, or could have been, since
  *	svc_rdma_credits_review() last ran
  * @cd_reviewed: value of vs_received at that time, under sx_grow
+ * @cd_notice: XID of the last notice, that is, of the last CONNPROP that tells a silent client of a
+ *	smaller grant (svc_rdma_negotiate_notify()), under sx_grow
+ * @cd_told: when that notice was sent, @cd_posted was over, under sx_grow
  */
 struct svc_rdma_credits {
 	struct rpcrdma_grant	cd_grant;
@@ -376,6 +379,8 @@ struct svc_rdma_credits {
 	u32			cd_used;
 	u32			cd_peak;
 	u64			cd_reviewed;
+	u32			cd_notice;
+	bool			cd_told;
 };
 
 /**
@@ -399,7 +404,6 @@ enum svc_rdma_back {
  * @ng_v2_size: bytes of the largest inline Call in version 2, announced as the property
  *	RBSIZ (size of a Receive)
  * @ng_props_received: the client has announced its properties; protected by sx_grow
- * @ng_notice: XID of the last CONNPROP that was sent to tell the client of a smaller grant
  * @ng_rtx: the property RTX (round-trip extension) that is announced to the client. The members
  *	that describe Receives are set when the connection is accepted, and are cleared later
  *	if Receives get no target segments (rtx.h). The others are set when the property is
@@ -410,7 +414,6 @@ struct svc_rdma_negotiate {
 	u32			ng_v1_size;
 	u32			ng_v2_size;
 	bool			ng_props_received;
-	u32			ng_notice;
 	struct rpcrdma2_rtx	ng_rtx;
 };
 
@@ -778,7 +781,7 @@ int svc_rdma_credits_begin(struct svc_rdma_xprt *sx, u32 credits, u32 recv_size,
 void svc_rdma_credits_see(struct svc_rdma_xprt *sx,
 			  const struct rpcrdma_msg_in *msg);
 bool svc_rdma_credits_review(struct svc_rdma_xprt *sx);
-bool svc_rdma_credits_confirm(struct svc_rdma_xprt *sx);
+bool svc_rdma_credits_confirm(struct svc_rdma_xprt *sx, u32 xid);
 void svc_rdma_credits_answered(struct svc_rdma_xprt *sx);
 void svc_rdma_credits_use(const struct svc_rdma_call *call);
 int svc_rdma_credits_backward(struct svc_rdma_xprt *sx);

@@ -17,7 +17,7 @@
  *
  * The number of Receives may grow. It may also shrink, but a posted Receive cannot be taken back.
  * So a Receive is taken out of the pool when it is given back, instead of being posted again, and
- * is freed later (rpcrdma_recv_pool_shrink(), rpcrdma_recv_pool_reap()).
+ * is freed later (rpcrdma_recv_pool_shrink()).
  *
  * Each call of ib_post_recv() rings a doorbell. So Receives that were given back are
  * collected and posted in batches, see rpcrdma_size_recv_batch(). A connection therefore has
@@ -320,20 +320,16 @@ static bool rpcrdma_recv_take_out(struct rpcrdma_recv_pool *pool,
 	return out;
 }
 
-/**
- * rpcrdma_recv_pool_reap - free the Receives that were taken out of a pool
- * @pool: pool of a connection with a queue pair
- *
- * Context: process. The caller serialises this with rpcrdma_recv_pool_grow_gfp().
- */
-void rpcrdma_recv_pool_reap(struct rpcrdma_recv_pool *pool)
+/* Stops taking Receives out of a pool, and frees those that were taken out. */
+static void rpcrdma_recv_pool_reap(struct rpcrdma_recv_pool *pool)
 {
-	struct llist_node *node = llist_del_all(&pool->rp_spare);
 	struct rpcrdma_recv *recv, *next;
 	struct page *block;
 	u32 pins;
 
-	llist_for_each_entry_safe(recv, next, node, rv_free) {
+	rpcrdma_recv_pool_set_excess(pool, 0);
+	llist_for_each_entry_safe(recv, next, llist_del_all(&pool->rp_spare),
+				  rv_free) {
 		block = recv->rv_buf.bf_block;
 		pins = block ? page_size(block) : recv->rv_buf.bf_size;
 		list_del(&recv->rv_all);
@@ -349,7 +345,8 @@ void rpcrdma_recv_pool_reap(struct rpcrdma_recv_pool *pool)
  * @count: number of Receives that the pool should have; enough for all credits that the peer may
  *	still believe it has
  *
- * The pool gets smaller as the owner gives Receives back. rpcrdma_recv_pool_reap() frees them.
+ * The pool gets smaller as the owner gives Receives back. This function frees those that were taken
+ * out since the last call.
  *
  * Context: process. The caller serialises this with rpcrdma_recv_pool_grow_gfp().
  * Return: an error of rpcrdma_recv_pool_post(), and the connection is down; or 0.
@@ -358,7 +355,6 @@ int rpcrdma_recv_pool_shrink(struct rpcrdma_recv_pool *pool, u32 count)
 {
 	int rc;
 
-	rpcrdma_recv_pool_set_excess(pool, 0);
 	rpcrdma_recv_pool_reap(pool);
 	if (pool->rp_count <= count)
 		return 0;
@@ -393,7 +389,6 @@ int rpcrdma_recv_pool_grow_gfp(struct rpcrdma_recv_pool *pool, u32 count,
 	bool shrinking = READ_ONCE(pool->rp_excess);
 	int rc = 0;
 
-	rpcrdma_recv_pool_set_excess(pool, 0);
 	rpcrdma_recv_pool_reap(pool);
 	count = min(count, pool->rp_max);
 	if (shrinking && pool->rp_count > count)
