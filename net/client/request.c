@@ -201,9 +201,17 @@ int xprt_rdma_send_request(struct rpc_rqst *rqst)
 	 * case xprt_rdma_reply_resend() has first returned the RPC's credit and then changed
 	 * rq_connect_cookie. So take a credit only after rq_connect_cookie was read. If no credit
 	 * is free, sunrpc wakes the RPC when one is free.
+	 *
+	 * In that case sunrpc also makes all other requests wait, unless the first one in the queue
+	 * needs no credit. sunrpc does not hold queue_lock when it looks. Without this lock, it
+	 * might overlook the Reply to a callback that is just being queued, and make it wait for a
+	 * credit that the server returns only after it has this Reply (rfc5666bis 8.2.1).
 	 */
-	if (!xprt_request_get_cong(xprt, rqst))
-		return -EBADSLT;
+	spin_lock(&xprt->queue_lock);
+	rc = xprt_request_get_cong(xprt, rqst) ? 0 : -EBADSLT;
+	spin_unlock(&xprt->queue_lock);
+	if (rc)
+		return rc;
 
 	rqst->rq_xtime = ktime_get();
 	xprt_rdma_req_from(rqst)->rr_resend = false;
