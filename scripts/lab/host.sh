@@ -267,4 +267,5 @@ PKG_CLANG=(clang lld llvm)
 # Compilers for other platforms, and an emulator for their programs
 PKG_PLATFORMS=(gcc-aarch64-linux-gnu gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user)
 PKG_FUZZ=(clang libclang-rt-dev llvm python3)
+PKG_MODEL=(spin)
 }
