@@ -306,7 +306,11 @@ def call_chunks():
     # Covers: V1-CHK-13 V1-FRM-03 V1-FRM-12
     rule("small-inline", ((HDR_MIN[version] + len(m.body) + (total(s for _, s in m.reads) + 3 & ~3) > thresholds(m.conn)[0], m)
                           for m in calls() if m.reads and not m.chunks))
-    # Covers: V1-CHK-01 V1-WRC-18 ULB-04 ULB-05 ULB-24
+    # A READ whose data do not fit inline has a Write chunk.
+    # Covers: V1-WRC-18
+    rule("long-results-in-chunks", ((m.writes or wanted <= thresholds(m.conn)[1], m) for m in calls()
+                                    if m.type == MSG and (wanted := read_arguments(m)) is not None))
+    # Covers: V1-CHK-01 ULB-04 ULB-05 ULB-24
     rule("results-eligible", ((read_arguments(m) is not None, m) for m in calls() if m.writes and m.type == MSG))
     # In version 2, a Write chunk has exactly the length that the READ asks for. In version 1, if
     # this length needs roundup, the chunk has one more segment, in other memory, for the roundup. (The previous
@@ -631,7 +635,7 @@ def forms():
     # Covers: V1-FRM-02
     form("read-chunk", lambda m: m.type == MSG and m.reads)
     form("read-chunk-odd", lambda m: m.type == MSG and total(s for _, s in m.reads) % 4)
-    # Covers: V1-WRC-03 V1-WRC-18
+    # Covers: V1-WRC-03
     form("write-chunk", lambda m: m.type == MSG and m.is_call and m.writes)
     if version == 1:
         form("write-chunk-padded", lambda m: m.type == MSG and m.is_call and m.writes and len(m.writes[0]) > 1)

@@ -963,10 +963,22 @@ case_port-in-use() {
 # for this port. (Here rpcbind has no entry for NFS over RDMA.)
 # Covers: RPB-02 RPB-05
 case_default-port() {
-	local v
+	local v pid
 	! rpcinfo 2>/dev/null | grep rdma || die "rpcbind knows netid rdma"
 	for v in 3 4.2; do
+		tcpdump -Z root -i any -U -w /tmp/asked.pcap port 111 2>/tmp/asked.err &
+		pid=$!
+		until_true 20 grep -q listening /tmp/asked.err || die "tcpdump: $(cat /tmp/asked.err)"
 		mount -t nfs -o "proto=rdma,vers=$v,nolock" "$SERVER:$([ $v = 3 ] && echo $EXPORT || echo /)" $MNT
+		nap 1
+		kill $pid
+		wait $pid || true
+		# NFSv3 asks for the port of the mount protocol, which shows that the capture works.
+		case $v/$(tcpdump -r /tmp/asked.pcap 2>/dev/null | wc -l) in
+		3/0) die "mounting NFSv3 is not seen to ask rpcbind: this tells nothing" ;;
+		3/* | 4.2/0) ;;
+		*) die "mounting NFSv4 asks rpcbind: $(tcpdump -r /tmp/asked.pcap 2>/dev/null)" ;;
+		esac
 		grep -q " $MNT .*[,( ]port=20049[, ]" /proc/mounts || die "not port 20049: $(grep " $MNT " /proc/mounts)"
 		xprt_line | grep -q '^rdma ' || die "no RDMA transport"
 		nfs_umount

@@ -66,7 +66,7 @@ def short(b):
     c.works()
 
 
-# Covers: V1-ERR-03 V1-ERR-04 V1-ERR-05 EXP-27 EXP-28
+# Covers: V1-ERR-03 V1-ERR-04 V1-ERR-05 V1-ERR-07 EXP-27 EXP-28
 @case("messages", "other versions", "svc_rdma_refused: VERS", "svc_rdma_error: VERS", vers=(1,))
 def versions(b):
     c = b.fresh()

@@ -419,6 +419,15 @@ def chunks(b):
                                writes=[[c.segment(0, 40000)]])
             results(answer)
             want(not answer.transmissions and c.get(0, 40000) == DATA[:40000], f"{placed_}: not in the Write chunk")
+            # Two results take two Write chunks, in order. (For the length of the first, see each_its_own().)
+            c.wipe()
+            xid = c.xid()
+            args = compound(words(22) + opaque(b.file), op_read(32752, 7), op_read(20000, 50000))
+            answer = c.sent_as(xid, group(xid, cut(rpc_call(xid, NFS, 4, 1, args, AUTH_ROOT), 60), replies=4,
+                                          credit=c.credit, results=placed_,
+                                          writes=[[c.segment(1 << 16, 32752)], [c.segment(0, 20000)]]), 4)
+            want(answer.proc == MSG and c.get(1 << 16, 32752) == DATA[7:32759] and
+                 c.get(0, 20000) == DATA[50000:70000], f"{placed_}: two results are not in two Write chunks")
         b.fresh()
         xid, rpc = c.call(WRITE3, write_args(b, 30000))
         answer = c.sent_as(xid, group(xid, cut(rpc, 60), reads=[(len(rpc), c.put(0, DATA[:30000]))]))

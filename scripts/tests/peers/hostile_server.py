@@ -29,8 +29,9 @@ import sets
 from peer import (AUTH_ROOT, DONE, ERR_CHUNK, ERR_VERS, MSG, MSGP, NOMSG, READ, READ_CHUNKS, UNLIMITED, WRITE,
                   Failure, Reader, Segment, error, fault, fill, header, only_own_memory, private, put,
                   rpc_call, rpc_reply, want, words)
-from proxy import (DATA, EXPORT, HONEST, INLINE, MNT, NFS, OTHER_EVENTS, READ3, READDIR, READDIRPLUS, SHARED, SMALL,
-                   V41, WRITE3, Server, do_honest, do_list, do_read, do_stat, do_symlink, do_write, transport_infos, transports)
+from proxy import (DATA, EXPORT, HONEST, INLINE, MNT, NFS, NFSACL, OTHER_EVENTS, READ3, READDIR, READDIRPLUS, SHARED,
+                   SMALL, V41, WRITE3, Server, do_honest, do_list, do_read, do_stat, do_symlink, do_write,
+                   transport_infos, transports)
 from sets import BOTH, NOT_SIW
 
 CALLBACK = 0x40000000
@@ -673,6 +674,26 @@ def killed_beside(s):
     held.respond()
     s.reads(8192, op=slow)
     s.works()
+    s.kept()
+
+
+# A connection's programs share its credits. With the only credit in use by NFS, NFSACL waits for it.
+# Covers: ULB-15
+@case("memory", "one credit for two programs", mount=False, vers=BOTH)
+def programs(s):
+    s.credit = 1
+    s.mount("vers=3,acregmin=600,hard")
+    s.do(do_stat, MNT + "/file")
+    slow = s.user(do_read, 8192)
+    held = s.next(READ3)
+    acl = subprocess.Popen(("getfacl", "-p", MNT + "/file"), stdout=subprocess.DEVNULL)
+    want(s.verbs.until(waits_for_credit), "nobody waits for a credit")
+    held.respond()
+    call = s.next()
+    want((call.prog, call.operation) == (NFSACL, 1), f"program {call.prog}, procedure {call.operation} has waited")
+    call.respond()
+    s.reads(8192, op=slow)
+    want(s.serve(lambda: acl.poll() is not None) and not acl.returncode, "getfacl")
     s.kept()
 
 
@@ -1481,6 +1502,26 @@ def session(s):
         want(s.seen[call.xid] == 1, "the Call was sent again")
         time.sleep(0.1)
     want(isinstance(s.do(do_stat, MNT + "/dir"), int), "the session is gone")
+    s.kept()
+
+
+# The session has more slots than the server grants credits. An RPC gets its slot, and then waits for a credit.
+# Covers: ULB-20
+@case("callbacks", "one credit for a session of several slots", mount=False, vers=BOTH)
+def slots(s):
+    s.credit = 1
+    s.mount(V41)
+    ops = [s.user(do_stat, MNT + "/dir")]
+    held = s.next(of_user)
+    ops.append(s.user(do_stat, MNT + "/file"))
+    want(s.verbs.until(waits_for_credit), "nobody waits for a credit")
+    want(not s.calls, "two Calls with one credit")
+    held.respond()
+    call = s.next(of_user)
+    want(sequence(call)[1:3] != sequence(held)[1:3], "both have the same slot and number")
+    call.respond()
+    for op in ops:
+        want(isinstance(s.finish(op), int), "stat")
     s.kept()
 
 

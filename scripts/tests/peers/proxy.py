@@ -26,7 +26,7 @@ V41 = "vers=4.1,noac,soft,timeo=300,retrans=2"
 V42 = V41.replace("4.1", "4.2")
 EXPORT, MNT, HONEST = "/export/hostile", "/mnt/hostile", "/mnt/honest"
 INLINE = 4096
-NFS, READ3, WRITE3, READDIR, READDIRPLUS = 100003, 6, 7, 16, 17
+NFS, NFSACL, READ3, WRITE3, READDIR, READDIRPLUS = 100003, 100227, 6, 7, 16, 17
 DATA = random.Random(1).randbytes(1 << 20)
 
 # Events that may explain a lost connection, see explain()
