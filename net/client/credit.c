@@ -145,6 +145,26 @@ void xprt_rdma_credit_grant(struct xprt_rdma *xr, u32 credit, bool error)
 }
 
 /**
+ * xprt_rdma_credit_check - close the connection if no Call could ever be sent on it
+ * @xr: transport
+ *
+ * If RPCs that ended without a Reply still use all credits, no Call can be sent. Their Replies may
+ * never come, and no timer would detect that. So close the connection; sunrpc then makes a new
+ * one. Credits that Calls use beyond their first (wn_more) may belong to an RPC that was not given
+ * up, and become free when that RPC ends (RTX-81). So if wn_more is not 0, the connection is closed
+ * only if no other RPC has a credit.
+ *
+ * Context: process. To be called when an RPC has ended, or the grant was lowered without a Reply.
+ */
+void xprt_rdma_credit_check(struct xprt_rdma *xr)
+{
+	if (unlikely(!rpcrdma_window_room(&xr->xr_window, 0) &&
+		     (!READ_ONCE(xr->xr_window.wn_more) ||
+		      !READ_ONCE(xr->xr_xprt.cong))))
+		xprt_force_disconnect(&xr->xr_xprt);
+}
+
+/**
  * xprt_rdma_credit_wanted - how many credits to ask for
  * @xr: transport
  *

@@ -359,6 +359,7 @@ void xprt_rdma_negotiate_confirm(struct xprt_rdma *xr,
 				 const struct rpcrdma_hdr *hdr)
 {
 	xprt_rdma_credit_grant(xr, hdr->hd_credit, false);
+	xprt_rdma_credit_check(xr);
 	if (hdr->hd_xid == xr->xr_negotiate_xid)
 		return;
 	xr->xr_negotiate_xid = hdr->hd_xid;

@@ -205,7 +205,6 @@ out_unlock:
 void xprt_rdma_req_free_slot(struct rpc_xprt *xprt, struct rpc_rqst *rqst)
 {
 	struct xprt_rdma *xr = xprt_rdma_from(xprt);
-	const struct rpcrdma_window *win = &xr->xr_window;
 	struct xprt_rdma_req *req = xprt_rdma_req_from(rqst);
 
 	WARN_ON_ONCE(!list_empty(&req->rr_mrs));
@@ -222,15 +221,7 @@ void xprt_rdma_req_free_slot(struct rpc_xprt *xprt, struct rpc_rqst *rqst)
 	}
 	spin_unlock(&xprt->reserve_lock);
 
-	/* If RPCs that ended without a Reply still use all credits, no Call can be sent. Their
-	 * Replies may never come, and no timer would detect that. So close the connection; sunrpc
-	 * then makes a new one. Credits that Calls use beyond their first (wn_more) may belong to
-	 * an RPC that was not given up, and become free when that RPC ends (RTX-81). So if wn_more
-	 * is not 0, the connection is closed only if no other RPC has a credit.
-	 */
-	if (unlikely(!rpcrdma_window_room(win, 0) &&
-		     (!READ_ONCE(win->wn_more) || !READ_ONCE(xprt->cong))))
-		xprt_force_disconnect(xprt);
+	xprt_rdma_credit_check(xr);
 }
 
 /**

@@ -670,6 +670,7 @@ void xprt_rdma_credit_init(struct xprt_rdma *xr);
 void xprt_rdma_release_xprt(struct rpc_xprt *xprt, struct rpc_task *task);
 void xprt_rdma_credit_release(struct rpc_task *task);
 bool xprt_rdma_credit_late_reply(struct xprt_rdma *xr, u32 xid);
+void xprt_rdma_credit_check(struct xprt_rdma *xr);
 u32 xprt_rdma_credit_wanted(const struct xprt_rdma *xr);
 void xprt_rdma_credit_see_extra(struct xprt_rdma *xr,
 				struct rpcrdma_plan_rtx *rtx);

@@ -16,8 +16,8 @@ from types import SimpleNamespace
 
 import proxy
 import sets
-from hostile_server import (CALLBACK, answered, callback_null, compound, main, most_credits, of_user, refuses,
-                            sequence)
+from hostile_server import (CALLBACK, answered, callback_null, compound, kill, main, most_credits, of_user, owed,
+                            refuses, sequence)
 from peer import (AUTH_ROOT, BAD_XDR, BRS, CONNPROP, ERROR, INVAL_HTYPE, MSG, NOMSG, RBSIZ, READ_CHUNKS,
                   REPLY_RESOURCE, SEGMENTS, SYSTEM, VERS, WRITE_CHUNKS, WRITE_RESOURCE, Failure, Message,
                   Segment, header, private, put, rpc_call, undisturbed, want, words)
@@ -964,6 +964,21 @@ def credits_back(s):
     want(s.finish(op) == 65536, "WRITE")
     s.works()
     s.kept()
+
+
+# The server takes credits back, and grants no more than the RPCs have that were given up. Their Replies may never come,
+# so the client must make a new connection.
+@case("spoken", "a grant of no more than is owed", mount=False)     # Covers: V2-CRD-03 V1-CRD-07 G-39
+def all_is_owed(s):
+    s.credit = 3
+    s.mount("vers=3,noac,hard")
+    s.works()
+    conn = [kill(s, "ls", MNT + "/dir").conn for _ in range(2)][0]
+    want(s.verbs.until(lambda: owed() == 2), f"{owed()} credits are owed, not 2")
+    conn.plain(connprop(0x77, credit=2))
+    op = s.user(do_stat, MNT + "/file")
+    want(s.serve(op.ready, 30) and op.get() == len(DATA), "GETATTR waits for a credit for ever")
+    s.works()
 
 
 @case("spoken", "errors while the window is full", mount=False)     # Covers: V2-CRD-02 V2-CRD-03
