@@ -49,7 +49,7 @@
 
 static u32 rpcrdma_xdr_pad(u32 length)
 {
-	return -length % RPCRDMA_XDR_UNIT;
+	return (RPCRDMA_XDR_UNIT - length % RPCRDMA_XDR_UNIT) % RPCRDMA_XDR_UNIT;
 }
 
 /* Returns @length with roundup, in 64 bits, because a peer may choose any length. */
