@@ -3,10 +3,16 @@
 #ifndef FUZZ_LINUX_MINMAX_H
 #define FUZZ_LINUX_MINMAX_H
 
+#ifdef __CPROVER__
+/* CBMC (scripts/proofs) rejects nested declarations in expressions. */
+#define min(a, b)		((a) < (b) ? (a) : (b))
+#define max(a, b)		((a) > (b) ? (a) : (b))
+#else
 #define min(a, b) \
 	({ __auto_type a_ = (a); __auto_type b_ = (b); a_ < b_ ? a_ : b_; })
 #define max(a, b) \
 	({ __auto_type a_ = (a); __auto_type b_ = (b); a_ > b_ ? a_ : b_; })
+#endif
 #define min3(a, b, c)		min(min(a, b), c)
 #define min_not_zero(a, b)	({ __auto_type x_ = (a); __auto_type y_ = (b); \
 	!x_ ? y_ : !y_ ? x_ : min(x_, y_); })
