@@ -77,7 +77,7 @@ run_proof() {
 	say "$what: $(grep -o '^VERIFICATION .*' log) in $((SECONDS - t0)) s"
 	[ "$rc" != "${mutant:+1}0" ] || return 0
 	echo "$what: see $dir/log"
-	[ -n "$mutant" ] || grep -A 4 -E '^Violated property|error' log || true
+	[ -n "$mutant" ] || grep -A 4 '^Violated property' log || tail -n 5 log
 }
 
 run_all() {

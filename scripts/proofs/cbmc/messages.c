@@ -120,7 +120,7 @@ static void proof_v2(const struct proof_msg *msg, const struct rpcrdma_hdr *hdr)
  * Version 2, as a server with any limits
  *
  * bound: -DSIZE=60 -DLIMIT=1 --unwind 2 --unwindset rpcrdma_wire_get_reads.0:3,rpcrdma_wire_get_writes.0:3
- * bound: --unwindset rpcrdma2_decode_connprop.0:6,rpcrdma2_get_prop.0:6,rpcrdma2_props_default.0:3,rpcrdma2_decode_error.0:3,rpcrdma_encode_error.0:3
+ * bound: --unwindset rpcrdma2_decode_connprop.0:6,rpcrdma2_get_prop.0:3,rpcrdma2_props_default.0:3,rpcrdma2_decode_error.0:3,rpcrdma_encode_error.0:3
  * deep: -DSIZE=96 -DLIMIT=2 --unwind 4 --unwindset rpcrdma2_decode_connprop.0:11
  * mutant: s/lists->ls_nwrites > accept->ac_writes/0/
  * mutant: s/rtx->xp_call_max > RPCRDMA2_RTX_COUNT_MAX \|\|/0 ||/
@@ -149,7 +149,7 @@ void prove_v2_call(void)
  * Version 2, as a client
  *
  * bound: -DSIZE=60 -DLIMIT=1 --unwind 2 --unwindset rpcrdma_wire_get_reads.0:3,rpcrdma_wire_get_writes.0:3
- * bound: --unwindset rpcrdma2_decode_connprop.0:6,rpcrdma2_get_prop.0:6,rpcrdma2_props_default.0:3,rpcrdma2_decode_error.0:3,rpcrdma_encode_error.0:3
+ * bound: --unwindset rpcrdma2_decode_connprop.0:6,rpcrdma2_get_prop.0:3,rpcrdma2_props_default.0:3,rpcrdma2_decode_error.0:3,rpcrdma_encode_error.0:3
  * deep: -DSIZE=96 -DLIMIT=2 --unwind 4 --unwindset rpcrdma2_decode_connprop.0:11
  * mutant: s/lists->ls_nwrites \|\| lists->ls_has_reply \?/0 ?/
  */
