@@ -9,7 +9,7 @@
 #   deep:    the same with larger bounds, for DEEP=y
 #   mutant:  a fault, as a script for sed, which changes net or include; with it, the proof must fail
 #
-# usage: cbmc.sh [proof...]     all proofs and their mutants, or only these
+# usage: cbmc.sh [proof...]     all proofs and their mutants, unless that has been done with the same sources; or only these
 #   DEEP=y   larger bounds, and no mutants
 . "$(dirname "${BASH_SOURCE[0]}")/../lab/kernel.sh"
 CBMC=$CACHE/cbmc
@@ -93,9 +93,13 @@ cd "$TOP" || exit
 need_packages "${PKG_BUILD[@]}"
 (cbmc_ready)
 mapfile -t pure < <(python3 scripts/check-looking.py --pure)
+sources=(net/wire net/core include scripts/fuzz scripts/proofs/cbmc scripts/proofs/cbmc.sh)
+done=$CBMC/done-$(find "${sources[@]}" -type f | sort | xargs sha256sum | sha256sum | cut -c1-16)
+[ -n "$*${DEEP:-}" ] || [ ! -e "$done" ] || { say "nothing that was proven has changed"; exit 0; }
 lock "cbmc-${TREE##*-}"
 rm -rf "$TREE/cbmc"
 work=$(lines "$@")
 [ -n "$work" ] || die "no such proof"
 bad=$(run_all <<<"$work")
 [ -z "$bad" ] || { echo "$bad"; exit 1; }
+[ -n "$*${DEEP:-}" ] || touch "$done"
