@@ -161,7 +161,7 @@ guest_um() {
 		TMPDIR=/dev/shm "$@" &
 		wait $!' um \
 		"$(kernel_image "$k")" "mem=${GUEST_MEM:-3G}" "initrd=$(guest_initramfs "$k")" "uml_dir=$dir/um" "umid=$role" \
-		seccomp=auto con=null ssl=null ssl0=null,fd:9 "lab.run=$dir" "$cmdline" "$@" 9>>"$dir/$role.verdict"
+		"ncpus=${GUEST_CPUS:-1}" seccomp=auto con=null ssl=null ssl0=null,fd:9 "lab.run=$dir" "$cmdline" "$@" 9>>"$dir/$role.verdict"
 }
 
 # guest_start <dir> <kernel> <role> [more arguments of the machine]: start a guest in the

@@ -25,8 +25,7 @@ esac
 
 MACHINE=${MACHINE:-um}
 case $MACHINE in um | x86) ;; *) die "MACHINE=$MACHINE? It is um or x86" ;; esac
-# Of these two machines, KCSAN and KMSAN support only the PC. The lab builds User-mode Linux without
-# SMP, so measuring locks needs the PC, too.
+# Of these two machines, KCSAN and KMSAN support only the PC, and so does counting locks under QEMU.
 case $CHECKERS in race | memory | locks) MACHINE=x86 ;; esac
 
 # kernel_machine <kernel>: print the architecture for which a kernel is built, as make takes it in
@@ -197,6 +196,9 @@ kernel_fragment() { kernel_fragments "$1" | sed -n 's/[[:space:]]*#.*//; /^CONFI
 # um.patch: for each stack trace that KASAN, kmemleak or lockdep records, User-mode Linux searches the whole stack,
 # which takes most of its time. With the patch, it goes from frame to frame. The patch also repairs the network driver
 # of User-mode Linux, which takes a lock with bottom halves enabled: lockdep reports that, and turns itself off.
+# um-smp.patch: User-mode Linux with SMP makes a system call of the host for each local_irq_save(), to block the signal
+# that is an IPI. With the patch, an IPI that comes while interrupts are off is noted, as other signals are. The clock of
+# a guest with one processor can still skip idle time.
 # um-dma.patch: a device may have DMA operations of its own. The simulated adapter has some (hca/mem.c).
 # um-vector.patch: while one guest of a pair is stopped, the socket between the two guests fills up.
 # Without the patch, the network driver of the other guest then tries to send for ever, and no other
@@ -209,7 +211,7 @@ kernel_patches() {
 	echo "$LAB/siw-zero-read.patch"
 	[ "$1" != 6.12 ] || echo "$LAB/rxe-again.patch"
 	[ "$1" != 7.3-dma ] || echo "$LAB/sw-dma.patch"
-	[ "$(kernel_machine "$1")" != um ] || printf '%s\n' "$LAB/um.patch" "$LAB/um-dma.patch" "$LAB/um-vector.patch"
+	[ "$(kernel_machine "$1")" != um ] || printf '%s\n' "$LAB/um.patch" "$LAB/um-smp.patch" "$LAB/um-dma.patch" "$LAB/um-vector.patch"
 }
 
 # kernel_patched <kernel>: apply the patches that its source does not have yet

@@ -383,6 +383,8 @@ TRACE=/sys/kernel/tracing/instances/tests
 trace_begin() {
 	mkdir -p $TRACE
 	echo 4096 >$TRACE/buffer_size_kb
+	# The order of events on two processors. By default, the clock of User-mode Linux has steps of 10 ms.
+	echo mono >$TRACE/trace_clock
 	echo 1 >$TRACE/events/rpcrdma/enable
 	echo >$TRACE/trace
 }

@@ -53,8 +53,9 @@ cmdline=$(header Cmdline)
 [ -z "$cmdline" ] || export GUEST_CMDLINE="${GUEST_CMDLINE:-} $cmdline"
 # The header "Clock: own" is for groups that have one guest and mostly wait. With this header, the
 # clock of a guest that is User-mode Linux jumps to the next timer whenever all its processes sleep.
-# CLOCK=host overrides the header: the guest then uses the host's clock and really waits.
-[ "$machine/$(header Guests)/${CLOCK:-$(header Clock)}" != um/alone/own ] || export GUEST_CMDLINE="${GUEST_CMDLINE:-} time-travel"
+# Such a guest has one processor. CLOCK=host overrides the header: the guest then uses the host's clock and really waits.
+[ "$machine/$(header Guests)/${CLOCK:-$(header Clock)}" != um/alone/own ] ||
+	export GUEST_CMDLINE="${GUEST_CMDLINE:-} time-travel" GUEST_CPUS=1
 # The simulated adapter checks more than DMA_API_DEBUG, which does not like that the zero page is mapped.
 [ "$provider" != hca ] || export GUEST_CMDLINE="${GUEST_CMDLINE:-} dma_debug=off"
 [ -n "${LEAKS-y}" ] || export GUEST_CMDLINE="${GUEST_CMDLINE:-} kmemleak=off"

@@ -4,7 +4,7 @@
 
 usage: cids.py FILE [--lossy]
 
-FILE is a trace of all events of the module (trace_clock global). It must begin before the first connection,
+FILE is a trace of all events of the module (trace_clock mono). It must begin before the first connection,
 and end after the last. Everything that is posted must complete once, with the completion ID (cq.id and cid)
 with which it was posted. A completion ID belongs to one object, and a completion queue to one side. --lossy:
 the provider may lose completions when a queue is destroyed (siw).

@@ -56,7 +56,7 @@ case_unload-callbacks() {
 		sleep 1
 	done
 	((i <= 70)) || die "no delegation was granted"
-	echo more >>$EXPORT/unload$i &
+	echo more >>$EXPORT/unload$i 5<&- &
 	writer=$!
 	exec 5<&-
 	nfs_umount

@@ -1043,8 +1043,6 @@ case_completion-ids() {
 	[ "$PROVIDER" != siw ] || lossy=(--lossy)
 	trap 'echo Y >/sys/module/rpcrdma/parameters/remote_invalidation' EXIT
 	trace_begin
-	echo global >$TRACE/trace_clock
-	echo >$TRACE/trace
 	for v in 3 4.2; do
 		nfs_mount $v
 		dd if=/dev/urandom of=$MNT/cids bs=64k count=4 oflag=direct 2>/dev/null || die "WRITE of v$v"

@@ -27,6 +27,7 @@ class Trace:
     def start(self):
         os.makedirs(self.at, exist_ok=True)
         put(self.at + "/buffer_size_kb", BUFFER)
+        put(self.at + "/trace_clock", "mono")           # orders events of several processors
         put(self.at + "/events/rpcrdma/enable", 1)
         self.open = True
         self.mark()
