@@ -115,7 +115,7 @@ says() {
 	done < <(sed -n 's/^       type: //p' "$tmp/out")
 }
 # What rpcrdma-check says after "type:" begins with one of these.
-commands=' apt depmod dkms dmesg echo exportfs getent grep ibv_devinfo ip lspci make mkdir modprobe mokutil mount nfsstat rdma rping rpcinfo rpcrdma-check systemctl umount '
+commands=' apt depmod dkms dmesg echo exportfs firewall-cmd getent grep ibv_devinfo ip iptables lspci make mkdir modprobe mokutil mount nfsstat nft rdma rping rpcinfo rpcrdma-check systemctl umount '
 # notes <word> <argument>...: nothing is wrong, but this is noted.
 notes() {
 	says "" "${@:2}"
@@ -219,6 +219,61 @@ test_registration() {
 	says old-device client "$line"
 	stub dmesg 'echo "rpcrdma: mlx5_9 cannot register memory as NFS/RDMA needs it"'
 	notes old-device client "$line"
+}
+# rxe on eth0, and a packet filter: what is dropped before it arrives at rxe. The text is what nft and iptables print.
+test_firewall() {
+	local open="	chain in {" state="		ct state established,related accept" drops="		type filter hook input priority filter; policy drop;" f
+	rules() { stub nft "cat $root/rules"; file rules "table inet own {" "$open" "$@" "	}" "}"; }
+	rules "$drops"
+	quiet server
+	file sys/class/infiniband/mlx5_0/parent eth0
+	rules "$drops" "$state" '		iif "lo" accept' '		meta l4proto { icmp, ipv6-icmp } accept' \
+		'		tcp dport { 22, 80-90 } counter accept comment "dport 4791 accept"' '		ct state vmap { invalid : drop, established : accept }' \
+		'	}' '	chain out {' '		type filter hook output priority filter; policy accept;' '		ip daddr 10.0.0.0/8 accept'
+	says firewall server
+	types "nft insert rule inet own in udp dport 4791 accept"
+	says firewall client "$line"
+	rules "		type filter hook input priority filter; policy accept;" '		udp dport 53 accept' \
+		'		log prefix "no accept " level debug counter reject with icmpx admin-prohibited'
+	says firewall server
+	rules "		type filter hook input priority filter; policy accept;" '		iifname "eth0" udp dport 4791 counter drop'
+	says firewall server
+	# Something may accept it, or only some packets are dropped.
+	for f in '		udp dport { 80, 4000-5000 } log prefix "x " counter accept' '		ip saddr 192.0.2.0/24 accept' '		iifname "eth0" accept' \
+		'		udp dport @set accept' '		meta l4proto udp ct state new accept' '		iifname vmap { "eth0" : jump x }'; do
+		rules "$drops" "$state" "$f" "		counter drop"
+		quiet server
+	done
+	rules "		type filter hook input priority filter; policy accept;" '		udp dport 4791 ip saddr 192.0.2.7 drop' '		limit rate 3/minute drop'
+	quiet server
+	open="	chain filter_INPUT {"
+	rules "		type filter hook input priority filter + 10; policy accept;" "		reject with icmpx admin-prohibited"
+	sed -i 's/own/firewalld/' "$root/rules"
+	says firewall server
+	types "firewall-cmd --add-port=4791/udp"
+	# siw, then an adapter that uses the port mapper
+	rm "$root/sys/class/infiniband/mlx5_0/parent"
+	file sys/class/infiniband/mlx5_0/node_type "4: RNIC"
+	rules "$drops" "		tcp dport { 22, 20049 } accept"
+	quiet server
+	file proc/fs/nfsd/portlist "rdma 20050"
+	file etc/nfs.conf "rdma=20050"
+	says firewall server --port 20050
+	types "nft insert rule inet own filter_INPUT tcp dport 20050 accept"
+	mkdir "$root/sys/class/infiniband/mlx5_0/device"
+	quiet server --port 20050
+	file proc/net/udp "  sl  local_address rem_address" " 5321: 00000000:0F5F 00000000:0000 07"
+	says firewall client "$line,port=20050" --port 20050
+	types "nft insert rule inet own filter_INPUT udp dport 3935 accept"
+	# Without nft. (A function of busybox cannot have this name.)
+	[ "$shell" != "busybox ash" ] || return 0
+	rm "$tmp/bin/nft"
+	stub iptables-save ':'
+	stub iptables-restore-translate 'cat <<"END"' 'add table ip filter' \
+		'add chain ip filter INPUT { type filter hook input priority 0; policy drop; }' 'add rule ip filter INPUT iifname "lo" counter accept' \
+		'add rule ip filter INPUT ip protocol tcp tcp dport { 22, 20049 } counter accept' END
+	says firewall client "$line,port=20050" --port 20050
+	types "iptables -I INPUT -p udp --dport 3935 -j ACCEPT"
 }
 # Interfaces above that of a device: a child of IPoIB, a bond over IPoIB, a bond over RoCE, and a
 # bond over iWARP. The device can be used through all of them except the bond over RoCE. (If a RoCE
@@ -448,6 +503,8 @@ test_try() {
 	[ "$shell" != "busybox ash" ] || return 0
 	stub mount 'echo "mount.nfs: Protocol not supported"; exit 32'
 	says try-protocol client --try "$line"
+	stub mount 'echo "mount.nfs: Connection timed out"; exit 32'
+	says try-timeout client --try "$line"
 	stub mount 'echo "mount.nfs: bad weather"; exit 32'
 	says try-failed client --try "$line"
 	stub mount "case \"\$*\" in *,fg*) ;; *) exit 32 ;; esac" \
