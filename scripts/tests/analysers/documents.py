@@ -18,7 +18,7 @@ import sys
 
 TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 TOP = os.path.dirname(os.path.dirname(TESTS))
-DOCUMENTS = ["README", "Documentation/admin.rst", "Documentation/distros.rst", "Documentation/rpcrdma.4",
+DOCUMENTS = ["README", "Documentation/quickstart.rst", "Documentation/admin.rst", "Documentation/distros.rst", "Documentation/rpcrdma.4",
              "Documentation/rpcrdma-check.8", "Documentation/rpcrdma-stats.8"]
 HOWS = ("no", "as", "first", "then", "file")
 

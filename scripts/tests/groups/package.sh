@@ -127,7 +127,7 @@ case_package-deb() {
 	for f in man4/rpcrdma.4 man8/rpcrdma-check.8 man8/rpcrdma-stats.8; do
 		grep -qx "./usr/share/man/$f.gz" "$dir/contents" || fail "no manual page $f"
 	done
-	for f in admin.rst distros.rst grafana.json grafana.svg; do
+	for f in quickstart.rst admin.rst distros.rst grafana.json grafana.svg; do
 		grep -qx "./usr/share/doc/rpcrdma-dkms/$f" "$dir/contents" || fail "no document $f that can be used as it is"
 	done
 	dpkg-deb --fsys-tarfile "$deb" | tar -xO "./usr/src/rpcrdma-$version/dkms.conf" | grep -qx 'NO_WEAK_MODULES="yes"' ||
