@@ -22,7 +22,7 @@ changes. --list: print these mutants, and run nothing. --control: run the same c
 of a guest in one run. If a case fails, the verdicts mean nothing.
 
 Each verdict is written to guests.results at once. --check runs no mutants, but checks that
-    - each text to be changed occurs exactly once, and all files, cases and requirements exist
+    - all code to be changed occurs exactly once, and all files, cases and requirements exist
     - each MUST that only guests test has a mutant, or a line in guests.list that says why it has none
     - each mutant has the verdict "noticed" in guests.results, or has never been run
     - the numbers of stale verdicts, and of mutants that were never run, are within the bounds in guests.results
@@ -64,8 +64,8 @@ VERDICT = re.compile(r"(ok|not ok|skip) [^/]*/[^/]*/(\S+) \(\d+ s\) *(.*)")
 
 @dataclass
 class Mutant:
-    """@guest: (kernel, provider, group); @what: see WHAT in guests.list; @change: for each place (file, lines
-    to be replaced, new lines)"""
+    """@guest: (kernel, provider, group); @what: see WHAT in guests.list; @change: for each place (file, code to be
+    replaced, new code)"""
     name: str
     breaks: list = field(default_factory=list)
     guest: tuple = ()
@@ -85,37 +85,42 @@ def mutants():
     """([mutant], {requirement: why no mutant can break it})"""
     found, without = [], {}
     for no, line in enumerate(LIST.read_text().splitlines(), 1):
-        word, _, rest = line.partition(" ")
-        rest = rest.strip()
-        if line[:1] in ("+", "-", " "):
-            _, old, new = found[-1].change[-1]
-            old += [line[1:]] * (line[0] != "+")
-            new += [line[1:]] * (line[0] != "-")
-        elif word == "mutant":
-            found.append(Mutant(rest))
-        elif word == "breaks":
-            found[-1].breaks = rest.split()
-        elif word == "seen":
-            where, _, found[-1].what = rest.partition(": ")
+        text = line.strip()
+        if line.startswith(" " * 8):
+            found[-1].change[-1] += "\n" + line[8:]
+        elif line.startswith(" ") and not found[-1].guest:
+            where, _, found[-1].what = text.partition(": ")
             *guest, cases = where.split()
             found[-1].guest, found[-1].cases = tuple(guest), cases.split("|")
-        elif word == "in":
-            found[-1].change.append((rest, [], []))
-        elif word == "without" and re.fullmatch(coverage.ID.pattern + r" +\S.*", rest):
-            key, _, why = rest.partition(" ")
-            without[key] = why.strip()
-        elif line and line[0] != "#":
+        elif line.startswith(" "):
+            found[-1].change.append(text)
+        elif head := re.fullmatch(r"([a-z0-9-]+): (.+)", text):
+            found.append(Mutant(head[1], head[2].split()))
+        elif head := re.fullmatch(rf"without ({coverage.ID.pattern}) +(\S.*)", text):
+            without[head[1]] = head[head.lastindex]
+        elif text and text[0] != "#":
             sys.exit(f"{LIST}:{no}: what is this? {line}")
+    for m in found:
+        parts = [re.fullmatch(r"(\S+): (.*?)\s=>(?:\s(.*))?", text, re.S) for text in m.change]
+        if not all(parts):
+            sys.exit(f"{LIST}: {m.name}: a change has no =>")
+        m.change = [(part[1], part[2], part[3] or "") for part in parts]
     return found, without
 
 
-def lines(text):
-    return "".join(line + "\n" for line in text)
+def spots(text, old):
+    """The places of the C code @old in a text, whatever the layout"""
+    tokens = re.findall(r"\w+|[^\w\s]", old)
+    whole = [rf"\b{token}\b" if re.match(r"\w", token) else re.escape(token) for token in tokens]
+    return list(re.finditer(r"\s*".join(whole), text))
 
 
-def times(text, lines_there):
-    """How often does the text contain these lines, as whole lines?"""
-    return ("\n" + text).count("\n" + lines(lines_there))
+def changed(text, old, new):
+    """The text with @new in place of @old"""
+    spot = spots(text, old)[0]
+    new = re.sub(r"^\.\.\.\s", lambda _: spot[0] + "\n", new)
+    new = re.sub(r"\s\.\.\.$", lambda _: "\n" + spot[0], new)
+    return text[:spot.start()] + new + text[spot.end():]
 
 
 def header(group, name):
@@ -134,8 +139,8 @@ def complaints(m, known):
             yield f"there is no {file}"
         elif not old or old == new:
             yield f"{file}: nothing is changed"
-        elif times((TOP / file).read_text(), old) != 1:
-            yield f"{file}: {times((TOP / file).read_text(), old)} times there: {' '.join(lines(old).split())}"
+        elif len(found := spots((TOP / file).read_text(), old)) != 1:
+            yield f"{file}: {len(found)} times there: {' '.join(old.split())}"
     kernel, provider, group = m.guest
     if f"{kernel} {provider}" not in GUESTS:
         yield f"there is no {provider} on {kernel}"
@@ -199,11 +204,10 @@ def functions(text):
 
 
 def changed_functions(file, old):
-    """The text of the functions that contain the lines @old; nothing if they are in no function"""
+    """The text of the functions that contain the code @old; nothing if it is in no function"""
     text = (TOP / file).read_text()
-    first = ("\n" + text).index("\n" + lines(old))
-    first = text[:first].count("\n")
-    last = first + len(old) - 1
+    spot = spots(text, old)[0]
+    first, last = text.count("\n", 0, spot.start()), text.count("\n", 0, spot.end())
     said = text.splitlines()
     return ["\n".join(said[a:b + 1]) for a, b in functions(text) if a <= last and b >= first]
 
@@ -213,7 +217,7 @@ def fingerprint(m):
     layout"""
     parts = [*m.guest, *m.cases, m.what]
     for file, old, new in m.change:
-        parts += [lines(old), lines(new), *changed_functions(file, old)]
+        parts += [old, new, *changed_functions(file, old)]
     bare = [" ".join(re.sub(r"/\*.*?\*/", " ", part, flags=re.S).split()) for part in parts]
     return hashlib.sha256("\n".join(bare).encode()).hexdigest()[:12]
 
@@ -300,8 +304,7 @@ def make_tree(m=None):
     subprocess.run(["rsync", "-rlp", "--checksum", "--delete", "--exclude=.git", f"{TOP}/", f"{TREE}/"], check=True)
     for file, old, new in m.change if m else []:
         path = TREE / file
-        text = "\n" + path.read_text()
-        path.write_text(text.replace("\n" + lines(old), "\n" + lines(new), 1)[1:])
+        path.write_text(changed(path.read_text(), old, new))
 
 
 def need_packages():
