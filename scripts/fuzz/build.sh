@@ -5,6 +5,12 @@
 mapfile -t pure < <(python3 scripts/check-looking.py --pure)
 ((${#pure[@]})) || die "no pure rooms"
 
+# These sanitizers find not only undefined behaviour of C, but also unsigned arithmetic that wraps,
+# and implicit conversions that change the value.
+# shellcheck disable=SC2034
+sanitize=("-fsanitize=address,undefined,unsigned-integer-overflow,implicit-conversion"
+	-fsanitize-ignorelist=scripts/fuzz/wraps.txt -fno-sanitize-recover=all)
+
 # compile <directory> <clang's options and sources>: make an object file in <directory> for each source
 compile() {
 	local dir=$1 options=() sources=()

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Check how many lines of net/wire and net/core are executed in user space, by the unit tests and by those inputs of
-# the fuzzer that are in the repository (kunit/vectors.h, kunit/vectors_rtx.h and scripts/fuzz/corpus).
+# the fuzzer that are in the repository (kunit/vectors.h, kunit/vectors_rtx.h and scripts/fuzz/corpus). The sanitizers
+# of the fuzzer watch the unit tests, too.
 #
 # usage: scripts/fuzz/floor.sh           status 1 if a source file is below the minimum
 #        scripts/fuzz/floor.sh --show    only show the lines that no input of the fuzzer reaches, not even one that an
@@ -22,7 +23,7 @@ rm -rf "$dir"
 mkdir -p "$dir"
 
 build() {
-	local tests cover=(-fprofile-instr-generate -fcoverage-mapping)
+	local tests cover=(-fprofile-instr-generate -fcoverage-mapping "${sanitize[@]}")
 	mapfile -t tests < <(python3 scripts/mutants/run.py --tests)
 	compile "$dir/pure" -w "${cover[@]}" "${pure[@]}" &&
 		compile "$dir/targets" -w scripts/fuzz/*.c &&
@@ -48,7 +49,8 @@ if [ -n "${1:-}" ]; then
 	llvm-cov show "$dir/fuzz" -instr-profile="$dir/inputs.profdata" "${pure[@]}" | grep -E '^/|\|      0\|' || true
 	exit
 fi
-LLVM_PROFILE_FILE=$dir/unit.profraw "$dir/unit" >"$dir/unit.log" 2>&1 || die "the unit tests fail, see $dir/unit.log"
+ASAN_OPTIONS=detect_leaks=0 LLVM_PROFILE_FILE=$dir/unit.profraw "$dir/unit" >"$dir/unit.log" 2>&1 ||
+	die "the unit tests fail, see $dir/unit.log"
 llvm-profdata merge -o "$dir/all.profdata" "$dir/inputs.profdata" "$dir/unit.profraw"
 
 # floor <profile> <minimum percentage> <description>: print each source file that is below the minimum

@@ -31,7 +31,6 @@ static const struct {
 	{ "rtx-msg",	fuzz_rtx_msg },
 	{ "rtx-group",	fuzz_rtx_group },
 	{ "rtx-layout",	fuzz_rtx_layout },
-	{ "choice",	fuzz_choice },
 	{ "chunk",	fuzz_chunk },
 	{ "items",	fuzz_items },
 	{ "head",	fuzz_head },

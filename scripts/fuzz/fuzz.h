@@ -20,7 +20,6 @@ fuzz_target fuzz_v1_call, fuzz_v1_reply, fuzz_v1_trip, fuzz_v1_error;
 fuzz_target fuzz_v2_server, fuzz_v2_client, fuzz_v2_trip, fuzz_v2_ctl;
 fuzz_target fuzz_v2_negotiate, fuzz_v2_retry;
 fuzz_target fuzz_rtx_msg, fuzz_rtx_group, fuzz_rtx_layout;
-fuzz_target fuzz_choice;
 fuzz_target fuzz_chunk, fuzz_items, fuzz_head, fuzz_payload;
 fuzz_target fuzz_props, fuzz_credit, fuzz_plan, fuzz_size;
 fuzz_target fuzz_grant, fuzz_need;
@@ -65,8 +64,6 @@ static inline u32 fuzz_word(const u8 *msg, u32 index)
 /* fuzz_lists.c */
 void fuzz_lists_walk(const struct rpcrdma_lists *lists);
 void fuzz_lists_walk_spoilt(const struct rpcrdma_lists *lists);
-void fuzz_lists_truncate(const u8 *msg, u32 begin, u32 end, u32 cut);
-void fuzz_lists_misspell(const u8 *msg, u32 begin, u32 end, u32 word);
 void fuzz_lists_same(const struct rpcrdma_lists *a,
 		     const struct rpcrdma_lists *b);
 bool fuzz_lists_none(const struct rpcrdma_lists *lists);
@@ -110,5 +107,9 @@ u32 fuzz_call_len(const struct rpcrdma_call_out *out);
 bool fuzz_call_valid(const struct rpcrdma_call_out *out);
 bool fuzz_call_acceptable(const struct rpcrdma_call_out *out);
 u32 fuzz_single_handle(const struct fuzz_call *call);
+
+#define FUZZ_RPC_LEN	8u	/* XID and direction, which are all that the codec reads */
+
+u8 *fuzz_msg_make(const u8 *hdr, u32 *len, u32 xid, u32 proc, u32 type);
 
 #endif /* FUZZ_H */

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Calls to be sent, made from the input or from a received Call, and the expected results. */
 
+#include <stdlib.h>
+#include <string.h>
+
 #include <linux/limits.h>
 
 #include "fuzz.h"
@@ -177,4 +180,21 @@ u32 fuzz_single_handle(const struct fuzz_call *call)
 		if (call->fc_seg[i].rs_handle != call->fc_seg[0].rs_handle)
 			return 0;
 	return call->fc_nsegs ? call->fc_seg[0].rs_handle : 0;
+}
+
+/* Returns a copy of the header @hdr. If an inline RPC message follows the header (RDMA2_MSG), the copy
+ * has the first two words of that message, its XID and its direction, because the decoder reads them.
+ */
+u8 *fuzz_msg_make(const u8 *hdr, u32 *len, u32 xid, u32 proc, u32 type)
+{
+	u32 size = *len + (proc == RPCRDMA2_MSG ? FUZZ_RPC_LEN : 0);
+	u8 *msg = malloc(size);
+
+	memcpy(msg, hdr, *len);
+	if (proc == RPCRDMA2_MSG) {
+		put_unaligned_be32(xid, msg + *len);
+		put_unaligned_be32(type, msg + *len + 4);
+	}
+	*len = size;
+	return msg;
 }

@@ -61,30 +61,6 @@ void fuzz_lists_walk_spoilt(const struct rpcrdma_lists *lists)
 	}
 }
 
-/* Check that truncated lists are refused, wherever they are cut. */
-void fuzz_lists_truncate(const u8 *msg, u32 begin, u32 end, u32 cut)
-{
-	static struct rpcrdma_lists lists;
-	u32 len = cut % end, offset = begin;
-	u8 *half = fuzz_exact(msg, len);
-
-	CHECK(rpcrdma_wire_decode_lists(half, len, &offset, &lists) ==
-	      RPCRDMA_BAD_LIST);
-	free(half);
-}
-
-/* Check that the lists are refused if their first presence word is neither 0 nor 1. */
-void fuzz_lists_misspell(const u8 *msg, u32 begin, u32 end, u32 word)
-{
-	static struct rpcrdma_lists lists;
-	u8 *copy = fuzz_exact(msg, end);
-
-	put_unaligned_be32(word > 1 ? word : 2, copy + begin);
-	CHECK(rpcrdma_wire_decode_lists(copy, end, &begin, &lists) ==
-	      RPCRDMA_BAD_LIST);
-	free(copy);
-}
-
 static void fuzz_chunk_same(const struct rpcrdma_lists *a,
 			    const struct rpcrdma_chunk *ca,
 			    const struct rpcrdma_lists *b,

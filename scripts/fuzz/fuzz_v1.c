@@ -20,43 +20,17 @@
 
 #include "fuzz.h"
 
-#define FUZZ_RPC_LEN	8u	/* XID and direction, which are all that the codec reads */
-
-/* A message to be decoded: a header, and the RPC message if that is inline. */
-struct fuzz_msg {
-	u8	*fm_data;
-	u32	fm_len;
-};
-
-static struct fuzz_msg fuzz_msg_make(const u8 *hdr, u32 len, u32 xid, u32 proc,
-				     u32 type)
-{
-	struct fuzz_msg msg = { .fm_len = len };
-
-	if (proc == RPCRDMA1_MSG)
-		msg.fm_len += FUZZ_RPC_LEN;
-	msg.fm_data = malloc(msg.fm_len);
-	memcpy(msg.fm_data, hdr, len);
-	if (proc == RPCRDMA1_MSG) {
-		put_unaligned_be32(xid, msg.fm_data + len);
-		put_unaligned_be32(type, msg.fm_data + len + 4);
-	}
-	return msg;
-}
-
 /* --- an accepted Call is answered --- */
 
 /* The requester reads the answer. */
-static void fuzz_answer_read(const struct fuzz_call *call,
-			     const struct fuzz_msg *msg,
-			     const struct rpcrdma_reply_out *out)
+static void fuzz_answer_read(const struct fuzz_call *call, const u8 *msg,
+			     u32 len, const struct rpcrdma_reply_out *out)
 {
 	u32 i, reply_written, written[RPCRDMA_MAX_CHUNKS];
 	const struct rpcrdma_call_out *sent = &call->fc_out;
 	static struct rpcrdma_hdr hdr;
 
-	CHECK(rpcrdma1_decode_reply(msg->fm_data, msg->fm_len, &hdr) ==
-	      RPCRDMA_OK);
+	CHECK(rpcrdma1_decode_reply(msg, len, &hdr) == RPCRDMA_OK);
 	CHECK(hdr.hd_xid == out->ro_xid && hdr.hd_proc == out->ro_proc);
 	CHECK(hdr.hd_credit == (out->ro_credit ? out->ro_credit : 1));
 	CHECK(hdr.hd_length == rpcrdma_reply_len(RPCRDMA_VERS_1, out->ro_lists));
@@ -99,8 +73,7 @@ static void fuzz_answer(const struct rpcrdma_hdr *hdr, struct fuzz_call *call,
 		.ro_written = written,
 	};
 	bool valid = out.ro_proc <= RPCRDMA1_NOMSG;
-	struct fuzz_msg msg;
-	u8 *buf;
+	u8 *buf, *msg;
 	int rc;
 
 	if ((out.ro_proc == RPCRDMA1_NOMSG) != (fuzz_u8(in) % 32 == 1))
@@ -122,10 +95,10 @@ static void fuzz_answer(const struct rpcrdma_hdr *hdr, struct fuzz_call *call,
 		CHECK(rc == -EMSGSIZE);
 	} else {
 		CHECK(rc == (int)len);
-		msg = fuzz_msg_make(buf, len, out.ro_xid, out.ro_proc,
+		msg = fuzz_msg_make(buf, &len, out.ro_xid, out.ro_proc,
 				    RPCRDMA_RPC_REPLY);
-		fuzz_answer_read(call, &msg, &out);
-		free(msg.fm_data);
+		fuzz_answer_read(call, msg, len, &out);
+		free(msg);
 	}
 	free(buf);
 }
@@ -176,7 +149,7 @@ static void fuzz_call_use(const struct rpcrdma_hdr *hdr, const u8 *msg,
 /* --- any header, whatever the verdict --- */
 
 static void fuzz_hdr_check(const struct rpcrdma_hdr *hdr, const u8 *msg,
-			   u32 len, u32 begin, u32 cut)
+			   u32 len)
 {
 	u32 vers;
 
@@ -204,8 +177,6 @@ static void fuzz_hdr_check(const struct rpcrdma_hdr *hdr, const u8 *msg,
 	CHECK(hdr->hd_msg_len < 8 ||
 	      hdr->hd_rpc_type == get_unaligned_be32(msg + hdr->hd_length + 4));
 	fuzz_lists_walk(&hdr->hd_lists);
-	fuzz_lists_truncate(msg, begin, hdr->hd_length, cut);
-	fuzz_lists_misspell(msg, begin, hdr->hd_length, cut);
 }
 
 /* Returns where the lists of a message begin, if it has any. */
@@ -232,7 +203,7 @@ void fuzz_v1_call(const u8 *data, size_t size)
 
 	memset(&hdr, 0xa5, sizeof(hdr));
 	verdict = rpcrdma1_decode_call(msg, size, &hdr);
-	fuzz_hdr_check(&hdr, msg, size, begin, fuzz_u8(&in));
+	fuzz_hdr_check(&hdr, msg, size);
 
 	/* A message shorter than the header of a Call gets no ERR_CHUNK (G-10). */
 	CHECK(size >= RPCRDMA1_HDR_MIN || verdict <= RPCRDMA_DISCARD_ERROR ||
@@ -273,9 +244,8 @@ void fuzz_v1_trip(const u8 *data, size_t size)
 	enum rpcrdma_verdict verdict;
 	static struct fuzz_call call;
 	static struct rpcrdma_hdr hdr;
-	struct fuzz_msg msg;
 	u32 len, room;
-	u8 *buf;
+	u8 *buf, *msg;
 	int rc;
 
 	out = &call.fc_out;
@@ -294,11 +264,10 @@ void fuzz_v1_trip(const u8 *data, size_t size)
 	}
 	CHECK(rc == (int)len);
 
-	msg = fuzz_msg_make(buf, len, out->ko_xid, out->ko_proc,
+	msg = fuzz_msg_make(buf, &len, out->ko_xid, out->ko_proc,
 			    RPCRDMA_RPC_CALL);
-	verdict = rpcrdma1_decode_call(msg.fm_data, msg.fm_len, &hdr);
-	fuzz_hdr_check(&hdr, msg.fm_data, msg.fm_len, RPCRDMA_FIXED_LEN,
-		       fuzz_u32(&in));
+	verdict = rpcrdma1_decode_call(msg, len, &hdr);
+	fuzz_hdr_check(&hdr, msg, len);
 	if (!fuzz_call_acceptable(out)) {
 		CHECK(verdict == RPCRDMA_MANY_READS ||
 		      verdict == RPCRDMA_MANY_WRITES ||
@@ -309,10 +278,11 @@ void fuzz_v1_trip(const u8 *data, size_t size)
 		CHECK(verdict == RPCRDMA_BAD_FORM);
 	} else {
 		CHECK(verdict == RPCRDMA_OK);
-		CHECK(hdr.hd_length == len);
-		fuzz_call_use(&hdr, msg.fm_data, RPCRDMA_FIXED_LEN, &in);
+		CHECK(hdr.hd_length ==
+		      RPCRDMA_FIXED_LEN + fuzz_call_len(out));
+		fuzz_call_use(&hdr, msg, RPCRDMA_FIXED_LEN, &in);
 	}
-	free(msg.fm_data);
+	free(msg);
 out_free:
 	free(buf);
 }
@@ -426,8 +396,7 @@ void fuzz_v1_reply(const u8 *data, size_t size)
 
 	memset(&hdr, 0xa5, sizeof(hdr));
 	verdict = rpcrdma1_decode_reply(msg, size, &hdr);
-	fuzz_hdr_check(&hdr, msg, size, fuzz_lists_begin(msg, size),
-		       fuzz_u8(&in));
+	fuzz_hdr_check(&hdr, msg, size);
 
 	if (verdict == RPCRDMA_OK && hdr.hd_proc == RPCRDMA1_ERROR) {
 		fuzz_error_check(&hdr, msg, size);

@@ -24,11 +24,8 @@ lock "fuzz-${TREE##*-}"
 rm -rf "$dir"
 mkdir -p "$dir"
 
-# These sanitizers find not only undefined behaviour of C, but also unsigned arithmetic that wraps,
-# and implicit conversions that change the value.
-sanitizers=fuzzer,address,undefined,unsigned-integer-overflow,implicit-conversion
 build() {
-	local options=(-O1 -fsanitize="$sanitizers" -fsanitize-ignorelist=scripts/fuzz/wraps.txt -fno-sanitize-recover=all)
+	local options=(-O1 -fsanitize=fuzzer "${sanitize[@]}")
 	compile "$dir/o" "${options[@]}" -g -Wall -Wextra -Wno-sign-compare -fno-omit-frame-pointer \
 		scripts/fuzz/*.c "${pure[@]}" &&
 		clang "${options[@]}" -o "$dir/fuzz" "$dir"/o/*.o
