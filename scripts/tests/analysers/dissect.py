@@ -200,7 +200,8 @@ def tshark(path, *more):
 def decode(path, display=None):
     """Yield for each packet: the fields and the expert severity, our expert marks, the protocols, and whether it is
     malformed."""
-    names = [F + n for n in FIELDS] + ["_ws.expert.severity", "_ws.expert.message", "frame.protocols", "_ws.lua.text", "_ws.malformed"]
+    names = [F + n for n in FIELDS] + ["_ws.expert.severity", "_ws.expert.message", "frame.protocols", "_ws.lua.text",
+                                       "_ws.malformed"]
     args = ["-T", "fields", "-E", "occurrence=a", "-E", "aggregator=|"] + [x for n in names for x in ("-e", n)]
     for line in tshark(path, *args, *(["-Y", display] if display else [])):
         cols = (line.split("\t") + [""] * len(names))[:len(names)]
@@ -210,6 +211,13 @@ def decode(path, display=None):
             marks.append("Lua error: " + cols[-2])
         got["severity"] = cols[-5]
         yield got, marks, cols[-3], cols[-1]
+
+
+def decoded(path, link, packets, expected, display=None):
+    """Make a capture, and decode it. Returns ([what is wrong], [what decode() yields for each message])."""
+    pcap(path, link, packets)
+    seen = list(decode(path, display))
+    return [f"{len(seen)} messages of {expected}"] * (len(seen) != expected), seen
 
 
 def verdict(name, bad):
@@ -401,21 +409,15 @@ KNOWN_RTX = [
 ]
 
 
-def rtx_cases(out, name, cases, packets):
+def marks_cases(out, name, cases, link=147, packets=list, before=0):
     """Check the marks of all @cases in one capture. A message before each case ends the group that the case
-    before it may have left open. packets() returns the link type, and the packets that it makes of the messages."""
+    before it may have left open. packets() makes the packets of the messages, and @before other ones before them."""
     between = words(XID, 2, 1, 4, 1, 2)
-    path = os.path.join(out, name + ".pcap")
     messages = [m for _, ms, _ in cases for m in [between, *ms]]
-    bad = []
     with open(LUA, encoding="utf-8") as f:
         refused = re.findall(r'^bad\("\w+", "(.*)"\)', f.read(), re.M)
-    link, made = packets(messages)
-    pcap(path, link, made)
-    seen = list(decode(path, "rpcrdma2.xid"))[len(made) - len(messages):]
-    if len(seen) != len(messages):
-        bad.append(f"{len(seen)} messages of {len(messages)}")
-    at = 0
+    bad, seen = decoded(os.path.join(out, name + ".pcap"), link, packets(messages), before + len(messages), F + "xid")
+    at = before
     for what, ms, mark in cases:
         at += 1 + len(ms)
         got, marks, _, _ = seen[at - 1]
@@ -434,10 +436,7 @@ def rtx_main(out, vecs):
     path = os.path.join(out, "rtx.pcap")
 
     # Covers: RTX-45 RTX-46
-    pcap(path, 147, whole.values())
-    bad, seen = [], list(decode(path))
-    if len(seen) != len(whole):
-        bad.append(f"{len(seen)} packets of {len(whole)}")
+    bad, seen = decoded(path, 147, whole.values(), len(whole))
     for (name, message), (got, marks, protocols, malformed) in zip(whole.items(), seen):
         bad += differences(name, message, got)
         # Some vectors have zeros instead of arguments, so the RPC message may seem to end too early
@@ -448,10 +447,7 @@ def rtx_main(out, vecs):
     verdict("dissect-rtx-fields", bad)
 
     cuts = [(n, i) for n, v in vecs.items() for i in range(16, min(len(v), 4 * Want(v).at))]
-    pcap(path, 147, [vecs[n][:i] for n, i in cuts])
-    bad, seen = [], list(decode(path))
-    if len(seen) != len(cuts):
-        bad.append(f"{len(seen)} packets of {len(cuts)}")
+    bad, seen = decoded(path, 147, [vecs[n][:i] for n, i in cuts], len(cuts))
     for (name, i), (_, marks, _, _) in zip(cuts, seen):
         if any("Lua" in m for m in marks):
             bad.append(f"{name} of {i} bytes: {marks}")
@@ -460,9 +456,9 @@ def rtx_main(out, vecs):
     verdict("dissect-rtx-truncated", bad)
 
     # Covers: RTX-33 RTX-45 RTX-46 RTX-48 RTX-52 RTX-54 RTX-57 RTX-59
-    rtx_cases(out, "rtx-malformed", MALFORMED_RTX, lambda messages: (147, messages))
-    rtx_cases(out, "rtx-known", KNOWN_RTX, lambda messages: (1, list(
-        roce([(PROPS, 1), *((m, 0) for m in messages)], 4096))))
+    marks_cases(out, "rtx-malformed", MALFORMED_RTX)
+    marks_cases(out, "rtx-known", KNOWN_RTX, 1,
+                lambda messages: list(roce([(PROPS, 1), *((m, 0) for m in messages)], 4096)), 1)
 
 
 def header_len(message):
@@ -480,10 +476,7 @@ def main():
         raise SystemExit(f"{len(vecs)} vectors, not 16")
 
     # Covers: V2-HDR-01 V2-HDR-05 V2-CHK-01 V2-PRP-01 V2-PRP-03 V2-TYP-01 V2-TYP-02 V2-ERR-30
-    pcap(path, 147, vecs.values())
-    bad, seen = [], list(decode(path))
-    if len(seen) != len(vecs):
-        bad.append(f"{len(seen)} packets of {len(vecs)}")
+    bad, seen = decoded(path, 147, vecs.values(), len(vecs))
     for (name, message), (got, marks, protocols, malformed) in zip(vecs.items(), seen):
         bad += differences(name, message, got)
         may = ["By its length also an ERR_VERS in the layout of version 1"]
@@ -496,10 +489,7 @@ def main():
 
     # Covers: V2-HDR-16
     cuts = [(n, i) for n, v in vecs.items() for i in range(1, len(v))]
-    pcap(path, 147, [vecs[n][:i] for n, i in cuts])
-    bad, seen = [], list(decode(path))
-    if len(seen) != len(cuts):
-        bad.append(f"{len(seen)} packets of {len(cuts)}")
+    bad, seen = decoded(path, 147, [vecs[n][:i] for n, i in cuts], len(cuts))
     for (name, i), (got, marks, protocols, malformed) in zip(cuts, seen):
         # A truncated message is valid if it still has header_len() bytes. An error that was cut to
         # 28 bytes is also valid, because an ERR_VERS in the layout of version 1 has this length.
@@ -512,18 +502,7 @@ def main():
     verdict("dissect-truncated", bad)
 
     # Covers: V2-HDR-13 V2-HDR-14 V2-PRP-05 V2-PRP-06 V2-PRP-07 V2-PRP-08 V2-TYP-06 V2-TYP-15 V2-TYP-17
-    with open(LUA, encoding="utf-8") as f:
-        refused = re.findall(r'^bad\("\w+", "(.*)"\)', f.read(), re.M)
-    pcap(path, 147, [m for _, m, _ in MALFORMED])
-    bad, seen = [], list(decode(path))
-    if len(seen) != len(MALFORMED):
-        bad.append(f"{len(seen)} packets of {len(MALFORMED)}")
-    for (name, _, mark), (got, marks, _, _) in zip(MALFORMED, seen):
-        if marks[:1] != [mark] * bool(mark):
-            bad.append(f"{name}: marked {marks}")
-        elif mark and (int(got["severity"].split("|")[0], 0) == ERROR) != (mark in refused):
-            bad.append(f"{name}: severity {got['severity']}")
-    verdict("dissect-malformed", bad)
+    marks_cases(out, "malformed", [(name, [message], mark) for name, message, mark in MALFORMED])
 
     # Put the messages into captures of RoCE and iWARP: first each message in one packet, and then
     # at most 32 bytes of a message in each packet. Our dissector must ignore the message of version
@@ -536,11 +515,7 @@ def main():
     mixed = messages + [(vectors()["v1_short_call"], 0)]
     for name, packets in (("roce", roce(mixed, 4096)), ("roce-parts", roce(mixed, 32)),
                           ("iwarp", iwarp(mixed, 4096)), ("iwarp-parts", iwarp(messages, 32))):
-        path = os.path.join(out, name + ".pcap")
-        pcap(path, 1, packets)
-        bad, seen = [], list(decode(path, "rpcrdma2.xid"))
-        if len(seen) != len(order):
-            bad.append(f"{len(seen)} messages of {len(order)}")
+        bad, seen = decoded(os.path.join(out, name + ".pcap"), 1, packets, len(order), F + "xid")
         for n, (got, marks, _, _) in zip(order, seen):
             bad += differences(n, vecs[n], got)
             bad += [f"{n}: {m}" for m in marks if "Lua" in m]
