@@ -14,7 +14,8 @@ braces. A setting is a module parameter or a sysctl. A private word is an entry 
 architecture.rst. How many files a READ enters is a figure, too, but needs a guest: see tests/analysers/walk.py.
 
 Behind the table, there is a line for each room (folder of net/): its files, code lines and lines, and its longest file.
-The folders of include/ count as rooms. --long also names the ten longest functions.
+The folders of include/ count as rooms. The probes, include/compat/*.c, are not counted: they are no part of the module.
+--long also names the ten longest functions.
 """
 import os
 import re
@@ -108,7 +109,7 @@ class Room:
     def __init__(self, top, name):
         self.name, self.sizes, self.text, self.functions, self.wide = name, {}, "", [], []
         for base, _, files in os.walk(os.path.join(top, name)):
-            for file in sorted(f for f in files if f.endswith((".c", ".h"))):
+            for file in sorted(f for f in files if f.endswith(".h" if name == "include/compat" else (".c", ".h"))):
                 path = os.path.join(base, file)
                 text, shown = read(path), os.path.relpath(path, top)
                 self.sizes[file] = text.count("\n")

@@ -5,8 +5,8 @@
 # kernel is built, and nothing is installed.
 #
 # The headers' compiler may be newer than this host's, and their build tools may not run here. So Kbuild only prints
-# its commands (make -n). The commands are run with -fsyntax-only, and without options that gcc does not know. All
-# sources except the tracepoints are compiled as one, so that the headers are not read again for each of them.
+# its commands (make -n). The commands are run with -fsyntax-only, and without options that gcc does not know (lab/cc).
+# All sources except the tracepoints are compiled as one, so that the headers are not read again for each of them.
 . "$(dirname "${BASH_SOURCE[0]}")/kmod.sh"
 
 LAB_APT=$CACHE/apt-headers
@@ -83,22 +83,17 @@ headers_ready() {
 # headers_command <release> <file>: write to <file> the command that compiles a source, without the name of the source.
 # Write the names of all sources to <file>.sources, and the directory in which the command must run to <file>.cwd.
 headers_command() {
-	local dir module out=$2 command option
+	local dir module out=$2 command
 	dir=$(headers_dir "$1")
 	module=$(module_dir headers)
-	make -n V=1 -C "$dir" M="$module" CC=gcc HOSTCC=gcc modules >"$out.make" 2>&1 || true
-	awk -v RS=';' '/^ *gcc -Wp,-MMD.* -c -o /' "$out.make" | sed 's/^ *//; s/-Wp,-MMD,[^ ]* //' >"$out.all"
+	make -n V=1 -C "$dir" M="$module" CC="$LAB/cc" HOSTCC=gcc modules >"$out.make" 2>&1 || true
+	awk -v RS=';' '/^ *[^ ]*\/lab\/cc -Wp,-MMD.* -c -o /' "$out.make" | sed 's/^ *//; s/-Wp,-MMD,[^ ]* //' >"$out.all"
 	[ -s "$out.all" ] || { echo "$1: Kbuild compiles nothing:"; grep -F '***' "$out.make"; return 1; }
 	sed 's/.* -c -o [^ ]* *//; s/ *$//' "$out.all" >"$out.sources"
 	if grep -q '^/' "$out.sources"; then echo "$dir"; else echo "$module"; fi >"$out.cwd"
 	command=$(sed 's/ -c -o .*//; q' "$out.all")
 	# Add the macro with the version, which only one source gets.
 	command+=$(grep -oE -m 1 ' -DRPCRDMA_VERSION=[^ ]+' "$out.all")
-	cd "$(cat "$out.cwd")" || return
-	for option in $(sh -c "$command -fsyntax-only -x c /dev/null" 2>&1 |
-		sed -n "s/.*unrecognized command-line option '\([^']*\)'.*/\1/p"); do
-		command=${command// $option / }
-	done
 	# The headers may use attributes that this compiler lacks, because their .config is for a
 	# newer one.
 	echo "$command -Wno-attributes -fsyntax-only" >"$out"
@@ -126,7 +121,7 @@ headers_try() {
 # but not on all of them. Each shim must have a probe.
 headers_probes() {
 	local names name used shim rc=0
-	names=$(sed -nE 's/^rpcrdma-compat \+= \$\(call rpcrdma-(shim|relic|macro),(\w+),.*/\2/p' "$TOP/include/compat/Kbuild")
+	names=$(sed -nE 's/^rpcrdma-(shims|relics|macros) := //p' "$TOP/include/compat/Kbuild" | tr ' ' '\n')
 	[ -n "$names" ] || { echo "no probes found in include/compat/Kbuild"; rc=1; }
 	for name in $names; do
 		used=$(grep -lE -- " (-D|-I[^ ]*/include/compat/)$name( |\$)" "$@" | wc -l)
@@ -155,7 +150,7 @@ headers_check() (
 	rm -rf "$work"
 	mkdir -p "$work"
 	export -f headers_try headers_command headers_dir module_dir module_suffix kernel_is_debian kernel_is_foreign kernel_build_dir kernel_machine
-	export HEADERS TREE CHECKERS MACHINE
+	export HEADERS TREE CHECKERS MACHINE LAB
 	rc=0
 	xargs -P "$JOBS" -I{} bash -c 'headers_try {} "$0/{}"' "$work" <<<"$releases" || rc=1
 	# shellcheck disable=SC2046
