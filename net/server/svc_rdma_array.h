@@ -31,7 +31,7 @@
 #ifndef RPCRDMA_SVC_RDMA_ARRAY_H
 #define RPCRDMA_SVC_RDMA_ARRAY_H
 
-#include <linux/array_size.h>
+#include <linux/kernel.h>
 #include <linux/minmax.h>
 #include <linux/types.h>
 

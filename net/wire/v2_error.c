@@ -9,9 +9,9 @@
  * draft-cel-nfsv4-rpcrdma-version-two-09 section 5.3.
  */
 
-#include <linux/array_size.h>
 #include <linux/errno.h>
 #include <linux/export.h>
+#include <linux/kernel.h>
 #include <linux/limits.h>
 #include <linux/minmax.h>
 #include <linux/types.h>

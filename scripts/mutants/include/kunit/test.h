@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <linux/array_size.h>
+#include <linux/kernel.h>
 #include <linux/limits.h>
 #include <linux/math.h>
 #include <linux/minmax.h>
