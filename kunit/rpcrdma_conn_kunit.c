@@ -11,43 +11,40 @@
 
 #include "../net/verbs/conn_state.h"
 
-struct rpcrdma_conn_fixture {
+struct conn_fixture {
 	struct rpcrdma_conn	cf_conn;
 	int			cf_lost;
 };
 
-static void rpcrdma_conn_kunit_receive(struct rpcrdma_conn *conn,
-				       struct rpcrdma_msg_in *msg)
+static void conn_kunit_receive(struct rpcrdma_conn *conn,
+			       struct rpcrdma_msg_in *msg)
 {
 }
 
-static void rpcrdma_conn_kunit_lost(struct rpcrdma_conn *conn)
+static void conn_kunit_lost(struct rpcrdma_conn *conn)
 {
-	container_of(conn, struct rpcrdma_conn_fixture, cf_conn)->cf_lost++;
+	container_of(conn, struct conn_fixture, cf_conn)->cf_lost++;
 }
 
-static const struct rpcrdma_conn_ops rpcrdma_conn_kunit_ops = {
-	.receive	= rpcrdma_conn_kunit_receive,
-	.lost		= rpcrdma_conn_kunit_lost,
+static const struct rpcrdma_conn_ops conn_kunit_ops = {
+	.receive	= conn_kunit_receive, .lost		= conn_kunit_lost,
 };
 
 /* Make a connection that is being opened, by this end (@dials) or by its peer. */
-static struct rpcrdma_conn_fixture *
-rpcrdma_conn_kunit_make(struct kunit *test, bool dials)
+static struct conn_fixture *conn_kunit_make(struct kunit *test, bool dials)
 {
-	struct rpcrdma_conn_fixture *fx;
+	struct conn_fixture *fx;
 
 	fx = kunit_kzalloc(test, sizeof(*fx), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, fx);
-	rpcrdma_conn_init(&fx->cf_conn, &rpcrdma_conn_kunit_ops);
+	rpcrdma_conn_init(&fx->cf_conn, &conn_kunit_ops);
 	fx->cf_conn.cn_dials = dials;
 	fx->cf_conn.cn_state = RPCRDMA_CONN_OPENING;
 	return fx;
 }
 
-static void rpcrdma_conn_expect(struct kunit *test,
-				const struct rpcrdma_conn_fixture *fx,
-				enum rpcrdma_conn_state state, int error)
+static void conn_expect(struct kunit *test, const struct conn_fixture *fx,
+			enum rpcrdma_conn_state state, int error)
 {
 	KUNIT_EXPECT_EQ(test, fx->cf_conn.cn_state, state);
 	KUNIT_EXPECT_EQ(test, fx->cf_conn.cn_error, error);
@@ -59,66 +56,65 @@ static void rpcrdma_conn_expect(struct kunit *test,
 /* If the peer refuses the connection, Receives are flushed before the CM reports the refusal. The
  * error that is kept must be the refusal.
  */
-static void rpcrdma_conn_keeps_refusal(struct kunit *test)
+static void conn_keeps_refusal(struct kunit *test)
 {
-	struct rpcrdma_conn_fixture *fx = rpcrdma_conn_kunit_make(test, true);
+	struct conn_fixture *fx = conn_kunit_make(test, true);
 
 	rpcrdma_conn_flushed(&fx->cf_conn);
 	rpcrdma_conn_flushed(&fx->cf_conn);
-	rpcrdma_conn_expect(test, fx, RPCRDMA_CONN_OPENING, 0);
+	conn_expect(test, fx, RPCRDMA_CONN_OPENING, 0);
 	rpcrdma_conn_fail(&fx->cf_conn, -ECONNREFUSED);
-	rpcrdma_conn_expect(test, fx, RPCRDMA_CONN_OPENING, -ECONNREFUSED);
+	conn_expect(test, fx, RPCRDMA_CONN_OPENING, -ECONNREFUSED);
 	rpcrdma_conn_flushed(&fx->cf_conn);
-	rpcrdma_conn_expect(test, fx, RPCRDMA_CONN_OPENING, -ECONNREFUSED);
+	conn_expect(test, fx, RPCRDMA_CONN_OPENING, -ECONNREFUSED);
 }
 
 /* At the end that opens a connection, if a Receive is flushed before the CM reports that the
  * connection is established, that report ends the connection.
  */
-static void rpcrdma_conn_flushed_before_up(struct kunit *test)
+static void conn_flushed_before_up(struct kunit *test)
 {
-	struct rpcrdma_conn_fixture *fx = rpcrdma_conn_kunit_make(test, true);
+	struct conn_fixture *fx = conn_kunit_make(test, true);
 
 	rpcrdma_conn_flushed(&fx->cf_conn);
 	KUNIT_EXPECT_FALSE(test, rpcrdma_conn_rise_up(&fx->cf_conn));
-	rpcrdma_conn_expect(test, fx, RPCRDMA_CONN_UP, -ECONNRESET);
+	conn_expect(test, fx, RPCRDMA_CONN_UP, -ECONNRESET);
 }
 
-static void rpcrdma_conn_flushed_while_up(struct kunit *test)
+static void conn_flushed_while_up(struct kunit *test)
 {
-	struct rpcrdma_conn_fixture *fx = rpcrdma_conn_kunit_make(test, true);
+	struct conn_fixture *fx = conn_kunit_make(test, true);
 
 	KUNIT_EXPECT_TRUE(test, rpcrdma_conn_rise_up(&fx->cf_conn));
-	rpcrdma_conn_expect(test, fx, RPCRDMA_CONN_UP, 0);
+	conn_expect(test, fx, RPCRDMA_CONN_UP, 0);
 	rpcrdma_conn_flushed(&fx->cf_conn);
-	rpcrdma_conn_expect(test, fx, RPCRDMA_CONN_UP, -ECONNRESET);
+	conn_expect(test, fx, RPCRDMA_CONN_UP, -ECONNRESET);
 	KUNIT_EXPECT_FALSE(test, rpcrdma_conn_rise_up(&fx->cf_conn));
 }
 
 /* At the end that accepts a connection, a flushed Receive ends the connection at once, even if the
  * connection is not established yet.
  */
-static void rpcrdma_conn_flushed_at_server(struct kunit *test)
+static void conn_flushed_at_server(struct kunit *test)
 {
-	struct rpcrdma_conn_fixture *fx = rpcrdma_conn_kunit_make(test, false);
+	struct conn_fixture *fx = conn_kunit_make(test, false);
 
 	rpcrdma_conn_flushed(&fx->cf_conn);
-	rpcrdma_conn_expect(test, fx, RPCRDMA_CONN_OPENING, -ECONNRESET);
+	conn_expect(test, fx, RPCRDMA_CONN_OPENING, -ECONNRESET);
 }
 
 /* Only the end that connects takes the peer's private data from the event that the connection is
  * established. The other end has got it before, and may have agreed on other limits since.
  */
-static void rpcrdma_conn_told_too_late(struct kunit *test)
+static void conn_told_too_late(struct kunit *test)
 {
 	static const u8 data[] = { 0xf6, 0xab, 0x0e, 0x18, 1, 0, 7, 7 };
 	struct rdma_cm_event event = {
 		.event = RDMA_CM_EVENT_ESTABLISHED,
-		.param.conn = {
-			.private_data = data, .private_data_len = sizeof(data),
-		},
+		.param.conn = { .private_data = data,
+				.private_data_len = sizeof(data), },
 	};
-	struct rpcrdma_conn_fixture *fx;
+	struct conn_fixture *fx;
 	struct rpcrdma_conn *conn;
 	struct rdma_cm_id *id;
 	int dials;
@@ -126,7 +122,7 @@ static void rpcrdma_conn_told_too_late(struct kunit *test)
 	id = kunit_kzalloc(test, sizeof(*id), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, id);
 	for (dials = 0; dials < 2; dials++) {
-		fx = rpcrdma_conn_kunit_make(test, dials);
+		fx = conn_kunit_make(test, dials);
 		conn = &fx->cf_conn;
 		conn->cn_limits.lm_inline_send = 12345;
 		conn->cn_keepalive.al_started = true;
@@ -136,22 +132,22 @@ static void rpcrdma_conn_told_too_late(struct kunit *test)
 				dials ? sizeof(data) : 0);
 		KUNIT_EXPECT_EQ(test, conn->cn_limits.lm_inline_send == 12345,
 				!dials);
-		rpcrdma_conn_expect(test, fx, RPCRDMA_CONN_UP, 0);
+		conn_expect(test, fx, RPCRDMA_CONN_UP, 0);
 	}
 }
 
-static struct kunit_case rpcrdma_conn_cases[] = {
-	KUNIT_CASE(rpcrdma_conn_keeps_refusal),
-	KUNIT_CASE(rpcrdma_conn_flushed_before_up),
-	KUNIT_CASE(rpcrdma_conn_flushed_while_up),
-	KUNIT_CASE(rpcrdma_conn_flushed_at_server),
-	KUNIT_CASE(rpcrdma_conn_told_too_late),
+static struct kunit_case conn_cases[] = {
+	KUNIT_CASE(conn_keeps_refusal),
+	KUNIT_CASE(conn_flushed_before_up),
+	KUNIT_CASE(conn_flushed_while_up),
+	KUNIT_CASE(conn_flushed_at_server),
+	KUNIT_CASE(conn_told_too_late),
 	{}
 };
 
 static struct kunit_suite rpcrdma_conn_suite = {
 	.name = "rpcrdma_conn",
-	.test_cases = rpcrdma_conn_cases,
+	.test_cases = conn_cases,
 };
 
 kunit_test_suite(rpcrdma_conn_suite);

@@ -10,26 +10,26 @@
 /* This value does not fit in 32 bits. After the test, scripts/tests/groups/kunit.sh checks that
  * rdma_stat_sq_starve, the sysctl of the counter server_sq_waits, shows more than this value.
  */
-#define RPCRDMA_COUNTERS_KUNIT_MANY	5000000000ull
+#define COUNTERS_KUNIT_MANY	5000000000ull
 
-static void rpcrdma_counters_have_64_bits(struct kunit *test)
+static void counters_have_64_bits(struct kunit *test)
 {
 	u64 before = rpcrdma_counter_read(RPCRDMA_CNT_server_sq_waits);
 
-	rpcrdma_count_add(server_sq_waits, RPCRDMA_COUNTERS_KUNIT_MANY);
+	rpcrdma_count_add(server_sq_waits, COUNTERS_KUNIT_MANY);
 	rpcrdma_count(server_sq_waits);
 	KUNIT_EXPECT_EQ(test, rpcrdma_counter_read(RPCRDMA_CNT_server_sq_waits),
-			before + RPCRDMA_COUNTERS_KUNIT_MANY + 1);
+			before + COUNTERS_KUNIT_MANY + 1);
 }
 
-static struct kunit_case rpcrdma_counters_kunit_cases[] = {
-	KUNIT_CASE(rpcrdma_counters_have_64_bits),
+static struct kunit_case counters_kunit_cases[] = {
+	KUNIT_CASE(counters_have_64_bits),
 	{}
 };
 
 static struct kunit_suite rpcrdma_counters_suite = {
 	.name = "rpcrdma_counters",
-	.test_cases = rpcrdma_counters_kunit_cases,
+	.test_cases = counters_kunit_cases,
 };
 
 kunit_test_suite(rpcrdma_counters_suite);

@@ -9,7 +9,7 @@
 #include <rpcrdma/credit.h>
 
 /* Covers: V1-CRD-11 V1-CRD-23 V2-CRD-10 */
-static void rpcrdma_credit_begins_with_one(struct kunit *test)
+static void credit_begins_with_one(struct kunit *test)
 {
 	struct rpcrdma_window win;
 
@@ -30,7 +30,7 @@ static void rpcrdma_credit_begins_with_one(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_window_room(&win, 0), 1);
 }
 
-struct rpcrdma_credit_case {
+struct credit_case {
 	const char	*desc;
 	u32		before;
 	u32		credit;
@@ -39,44 +39,25 @@ struct rpcrdma_credit_case {
 };
 
 /* The window requests 128 credits, and @before are granted. Then a grant of @credit arrives. */
-static const struct rpcrdma_credit_case rpcrdma_credit_cases[] = {
-	{
-		.desc = "a first grant",
-		.before = 1, .credit = 32, .granted = 32, .changed = true,
-	}, {
-		.desc = "the same grant again",
-		.before = 32, .credit = 32, .granted = 32,
-	}, {
-		.desc = "all that was requested",
-		.before = 32, .credit = 128, .granted = 128, .changed = true,
-	}, {
-		.desc = "one more than was requested",
-		.before = 32, .credit = 129, .granted = 128, .changed = true,
-	}, {
-		.desc = "the highest value",
-		.before = 32, .credit = U32_MAX, .granted = 128,
-		.changed = true,
-	}, {
-		.desc = "too much once more",
-		.before = 128, .credit = U32_MAX, .granted = 128,
-	}, {
-		.desc = "a grant that was lowered",
-		.before = 128, .credit = 2, .granted = 2, .changed = true,
-	}, {
-		.desc = "zero",
-		.before = 32, .credit = 0, .granted = 1, .changed = true,
-	}, {
-		.desc = "zero when one is in force",
-		.before = 1, .credit = 0, .granted = 1,
-	},
+static const struct credit_case credit_cases[] = {
+	{ "a first grant", .before = 1, .credit = 32, .granted = 32, .changed = true },
+	{ "the same grant again", .before = 32, .credit = 32, .granted = 32 },
+	{ "all that was requested", .before = 32, .credit = 128, .granted = 128, .changed = true },
+	{ "one more than was requested", .before = 32, .credit = 129, .granted = 128,
+	  .changed = true },
+	{ "the highest value", .before = 32, .credit = U32_MAX, .granted = 128, .changed = true },
+	{ "too much once more", .before = 128, .credit = U32_MAX, .granted = 128 },
+	{ "a grant that was lowered", .before = 128, .credit = 2, .granted = 2, .changed = true },
+	{ "zero", .before = 32, .credit = 0, .granted = 1, .changed = true },
+	{ "zero when one is in force", .before = 1, .credit = 0, .granted = 1 },
 };
 
-KUNIT_ARRAY_PARAM_DESC(rpcrdma_credit, rpcrdma_credit_cases, desc);
+KUNIT_ARRAY_PARAM_DESC(credit, credit_cases, desc);
 
 /* Covers: V1-CRD-05 V1-CRD-06 V1-CRD-22 V2-CRD-02 V2-CRD-06 G-15 G-16 */
-static void rpcrdma_credit_grant(struct kunit *test)
+static void credit_grant(struct kunit *test)
 {
-	const struct rpcrdma_credit_case *param = test->param_value;
+	const struct credit_case *param = test->param_value;
 	struct rpcrdma_window win;
 
 	rpcrdma_window_reset(&win, 128);
@@ -95,7 +76,7 @@ static void rpcrdma_credit_grant(struct kunit *test)
 }
 
 /* Covers: V1-CRD-11 G-15 */
-static void rpcrdma_credit_error_opens_nothing(struct kunit *test)
+static void credit_error_opens_nothing(struct kunit *test)
 {
 	struct rpcrdma_window win;
 
@@ -112,7 +93,7 @@ static void rpcrdma_credit_error_opens_nothing(struct kunit *test)
 }
 
 /* Covers: V1-CRD-05 V1-CRD-06 V1-CRD-07 */
-static void rpcrdma_credit_room(struct kunit *test)
+static void credit_room(struct kunit *test)
 {
 	struct rpcrdma_window win;
 	u32 in_flight;
@@ -133,7 +114,7 @@ static void rpcrdma_credit_room(struct kunit *test)
 }
 
 /* Covers: V1-CRD-06 V1-CRD-23 */
-static void rpcrdma_credit_given_up(struct kunit *test)
+static void credit_given_up(struct kunit *test)
 {
 	struct rpcrdma_window win;
 
@@ -168,7 +149,7 @@ static void rpcrdma_credit_given_up(struct kunit *test)
 }
 
 /* Covers: BC-02 V2-CRD-07 */
-static void rpcrdma_credit_two_directions(struct kunit *test)
+static void credit_two_directions(struct kunit *test)
 {
 	struct rpcrdma_window forward, backward;
 
@@ -180,7 +161,7 @@ static void rpcrdma_credit_two_directions(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_window_room(&backward, 0), 16);
 }
 
-struct rpcrdma_credit_more_case {
+struct credit_more_case {
 	const char	*desc;
 	u32		grant;
 	u32		in_flight;
@@ -189,42 +170,25 @@ struct rpcrdma_credit_more_case {
 	u32		room;
 };
 
-static const struct rpcrdma_credit_more_case rpcrdma_credit_more_cases[] = {
-	{
-		.desc = "half of the grant", .grant = 64, .in_flight = 1,
-		.room = 32,
-	}, {
-		.desc = "half of it is used", .grant = 64, .in_flight = 1,
-		.more = 32,
-	}, {
-		.desc = "some of that half is used", .grant = 64,
-		.in_flight = 1, .more = 30, .room = 2,
-	}, {
-		.desc = "many small Calls", .grant = 64, .in_flight = 60,
-		.room = 4,
-	}, {
-		.desc = "all by small Calls", .grant = 64, .in_flight = 64,
-	}, {
-		.desc = "Calls that were given up", .grant = 64,
-		.in_flight = 2, .owed = 61, .room = 1,
-	}, {
-		.desc = "the first Call", .grant = 1, .in_flight = 1,
-	}, {
-		.desc = "two credits", .grant = 2, .in_flight = 1, .room = 1,
-	}, {
-		.desc = "three", .grant = 3, .in_flight = 1, .room = 1,
-	}, {
-		.desc = "a grant that shrank", .grant = 4, .in_flight = 2,
-		.more = 9,
-	},
+static const struct credit_more_case credit_more_cases[] = {
+	{ "half of the grant", .grant = 64, .in_flight = 1, .room = 32 },
+	{ "half of it is used", .grant = 64, .in_flight = 1, .more = 32 },
+	{ "some of that half is used", .grant = 64, .in_flight = 1, .more = 30, .room = 2 },
+	{ "many small Calls", .grant = 64, .in_flight = 60, .room = 4 },
+	{ "all by small Calls", .grant = 64, .in_flight = 64 },
+	{ "Calls that were given up", .grant = 64, .in_flight = 2, .owed = 61, .room = 1 },
+	{ "the first Call", .grant = 1, .in_flight = 1 },
+	{ "two credits", .grant = 2, .in_flight = 1, .room = 1 },
+	{ "three", .grant = 3, .in_flight = 1, .room = 1 },
+	{ "a grant that shrank", .grant = 4, .in_flight = 2, .more = 9 },
 };
 
-KUNIT_ARRAY_PARAM_DESC(rpcrdma_credit_more, rpcrdma_credit_more_cases, desc);
+KUNIT_ARRAY_PARAM_DESC(credit_more, credit_more_cases, desc);
 
 /* Covers: RTX-74 RTX-78 RTX-79 RTX-81 */
-static void rpcrdma_credit_more(struct kunit *test)
+static void credit_more(struct kunit *test)
 {
-	const struct rpcrdma_credit_more_case *param = test->param_value;
+	const struct credit_more_case *param = test->param_value;
 	struct rpcrdma_window win = {
 		.wn_requested = 128, .wn_granted = param->grant,
 		.wn_owed = param->owed, .wn_more = param->more,
@@ -244,7 +208,7 @@ static void rpcrdma_credit_more(struct kunit *test)
 }
 
 /* Covers: RTX-75 RTX-81 RTX-86 RTX-100 */
-static void rpcrdma_credit_more_returns(struct kunit *test)
+static void credit_more_returns(struct kunit *test)
 {
 	struct rpcrdma_window win;
 
@@ -275,21 +239,21 @@ static void rpcrdma_credit_more_returns(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, win.wn_more, 0);
 }
 
-static struct kunit_case rpcrdma_credit_kunit_cases[] = {
-	KUNIT_CASE(rpcrdma_credit_begins_with_one),
-	KUNIT_CASE_PARAM(rpcrdma_credit_grant, rpcrdma_credit_gen_params),
-	KUNIT_CASE(rpcrdma_credit_error_opens_nothing),
-	KUNIT_CASE(rpcrdma_credit_room),
-	KUNIT_CASE(rpcrdma_credit_given_up),
-	KUNIT_CASE(rpcrdma_credit_two_directions),
-	KUNIT_CASE_PARAM(rpcrdma_credit_more, rpcrdma_credit_more_gen_params),
-	KUNIT_CASE(rpcrdma_credit_more_returns),
+static struct kunit_case credit_kunit_cases[] = {
+	KUNIT_CASE(credit_begins_with_one),
+	KUNIT_CASE_PARAM(credit_grant, credit_gen_params),
+	KUNIT_CASE(credit_error_opens_nothing),
+	KUNIT_CASE(credit_room),
+	KUNIT_CASE(credit_given_up),
+	KUNIT_CASE(credit_two_directions),
+	KUNIT_CASE_PARAM(credit_more, credit_more_gen_params),
+	KUNIT_CASE(credit_more_returns),
 	{}
 };
 
 static struct kunit_suite rpcrdma_credit_suite = {
 	.name = "rpcrdma_credit",
-	.test_cases = rpcrdma_credit_kunit_cases,
+	.test_cases = credit_kunit_cases,
 };
 
 kunit_test_suite(rpcrdma_credit_suite);

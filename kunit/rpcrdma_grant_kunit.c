@@ -13,7 +13,7 @@
 
 #define GRANT_MOST	64u
 
-static struct rpcrdma_grant rpcrdma_grant_of(u32 credits)
+static struct rpcrdma_grant grant_of(u32 credits)
 {
 	return (struct rpcrdma_grant) {
 		.gn_granted	= credits,
@@ -22,7 +22,7 @@ static struct rpcrdma_grant rpcrdma_grant_of(u32 credits)
 }
 
 /* Let Calls of one credit each arrive until credits have come back. Returns the number of Calls. */
-static u32 rpcrdma_grant_wait(struct rpcrdma_grant *grant)
+static u32 grant_wait(struct rpcrdma_grant *grant)
 {
 	u32 calls = 1;
 
@@ -35,43 +35,44 @@ static u32 rpcrdma_grant_wait(struct rpcrdma_grant *grant)
  * arrive have taken more than twice the old grant.
  */
 /* Covers: V1-CRD-09 G-39 */
-static void rpcrdma_grant_lowers(struct kunit *test)
+static void grant_lowers(struct kunit *test)
 {
 	struct rpcrdma_grant grant;
 	u32 bound;
 
 	for (bound = 2; bound <= GRANT_MOST; bound++) {
-		grant = rpcrdma_grant_of(bound);
+		grant = grant_of(bound);
 		KUNIT_EXPECT_FALSE(test, rpcrdma_grant_lower(&grant, bound));
-		KUNIT_EXPECT_FALSE(test, rpcrdma_grant_lower(&grant, bound + 1));
+		KUNIT_EXPECT_FALSE(test,
+				   rpcrdma_grant_lower(&grant, bound + 1));
 		KUNIT_EXPECT_TRUE(test, rpcrdma_grant_lower(&grant, bound - 1));
 		KUNIT_EXPECT_EQ(test, grant.gn_granted, bound - 1);
 		KUNIT_EXPECT_EQ(test, grant.gn_bound, bound);
-		KUNIT_EXPECT_EQ(test, rpcrdma_grant_wait(&grant), 2 * bound + 1);
+		KUNIT_EXPECT_EQ(test, grant_wait(&grant), 2 * bound + 1);
 		KUNIT_EXPECT_EQ(test, grant.gn_granted, bound - 1);
 		KUNIT_EXPECT_EQ(test, grant.gn_bound, bound - 1);
 	}
 	/* A Call of several Sends takes several credits. */
-	grant = rpcrdma_grant_of(10);
+	grant = grant_of(10);
 	KUNIT_EXPECT_TRUE(test, rpcrdma_grant_lower(&grant, 1));
 	KUNIT_EXPECT_FALSE(test, rpcrdma_grant_arrived(&grant, 20));
 	KUNIT_EXPECT_TRUE(test, rpcrdma_grant_arrived(&grant, 1));
 	KUNIT_EXPECT_EQ(test, grant.gn_bound, 1);
 	/* If the grant is lowered twice, the Calls are counted from the second time on. */
-	grant = rpcrdma_grant_of(8);
+	grant = grant_of(8);
 	KUNIT_EXPECT_TRUE(test, rpcrdma_grant_lower(&grant, 4));
 	KUNIT_EXPECT_FALSE(test, rpcrdma_grant_arrived(&grant, 16));
 	KUNIT_EXPECT_TRUE(test, rpcrdma_grant_lower(&grant, 2));
-	KUNIT_EXPECT_EQ(test, rpcrdma_grant_wait(&grant), 17);
+	KUNIT_EXPECT_EQ(test, grant_wait(&grant), 17);
 	KUNIT_EXPECT_EQ(test, grant.gn_bound, 2);
 }
 
 /* If some of the credits that are being taken back are granted again, only the others come back. If
  * all are granted again (up to gn_bound), none comes back.
  */
-static void rpcrdma_grant_raises(struct kunit *test)
+static void grant_raises(struct kunit *test)
 {
-	struct rpcrdma_grant grant = rpcrdma_grant_of(1);
+	struct rpcrdma_grant grant = grant_of(1);
 
 	rpcrdma_grant_raise(&grant, 8);
 	KUNIT_EXPECT_EQ(test, grant.gn_granted, 8);
@@ -101,7 +102,7 @@ static void rpcrdma_grant_raises(struct kunit *test)
  */
 #define GRANT_QUEUE	(2 * GRANT_MOST)
 
-struct rpcrdma_grant_model {
+struct grant_model {
 	struct rpcrdma_grant	gm_grant;
 	/* Receives of the responder: those that are posted, and those with a Call that no thread
 	 * has taken. Threads hold gm_making further Receives.
@@ -129,7 +130,7 @@ struct rpcrdma_grant_model {
 	bool			gm_lost;
 };
 
-static u32 rpcrdma_grant_recvs(const struct rpcrdma_grant_model *gm)
+static u32 grant_recvs(const struct grant_model *gm)
 {
 	return gm->gm_posted + gm->gm_queued + gm->gm_making;
 }
@@ -137,10 +138,9 @@ static u32 rpcrdma_grant_recvs(const struct rpcrdma_grant_model *gm)
 /* If @credits is more than is granted, make the Receives that are missing, and raise the grant.
  * Otherwise begin to take credits back, if that is possible now.
  */
-static void rpcrdma_grant_model_change(struct rpcrdma_grant_model *gm,
-				       u32 credits)
+static void grant_model_change(struct grant_model *gm, u32 credits)
 {
-	u32 recvs = rpcrdma_grant_recvs(gm);
+	u32 recvs = grant_recvs(gm);
 
 	if (credits <= gm->gm_grant.gn_granted) {
 		if (rpcrdma_grant_lower(&gm->gm_grant, credits))
@@ -154,18 +154,17 @@ static void rpcrdma_grant_model_change(struct rpcrdma_grant_model *gm,
 }
 
 /* A thread takes a Call. */
-static void rpcrdma_grant_model_take(struct rpcrdma_grant_model *gm)
+static void grant_model_take(struct grant_model *gm)
 {
 	gm->gm_making++;
 	gm->gm_queued--;
 	if (gm->gm_grant.gn_bound > gm->gm_grant.gn_granted && !gm->gm_old &&
 	    rpcrdma_grant_arrived(&gm->gm_grant, 1))
-		gm->gm_excess = rpcrdma_grant_recvs(gm) -
-				gm->gm_grant.gn_bound;
+		gm->gm_excess = grant_recvs(gm) - gm->gm_grant.gn_bound;
 }
 
 /* A thread posts the Receive of a Call again, if it is needed, and begins to post the Reply. */
-static void rpcrdma_grant_model_begin(struct rpcrdma_grant_model *gm)
+static void grant_model_begin(struct grant_model *gm)
 {
 	gm->gm_making--;
 	if (gm->gm_excess)
@@ -176,7 +175,7 @@ static void rpcrdma_grant_model_begin(struct rpcrdma_grant_model *gm)
 }
 
 /* The Reply number @n of those that are being posted is posted. */
-static void rpcrdma_grant_model_post(struct rpcrdma_grant_model *gm, u32 n)
+static void grant_model_post(struct grant_model *gm, u32 n)
 {
 	gm->gm_reply[gm->gm_replies++] = gm->gm_says[n];
 	gm->gm_posting--;
@@ -185,7 +184,7 @@ static void rpcrdma_grant_model_post(struct rpcrdma_grant_model *gm, u32 n)
 		gm->gm_says[n] = gm->gm_says[n + 1];
 }
 
-static void rpcrdma_grant_model_hear(struct rpcrdma_grant_model *gm)
+static void grant_model_hear(struct grant_model *gm)
 {
 	u32 i;
 
@@ -196,7 +195,7 @@ static void rpcrdma_grant_model_hear(struct rpcrdma_grant_model *gm)
 		gm->gm_reply[i] = gm->gm_reply[i + 1];
 }
 
-static void rpcrdma_grant_model_arrive(struct rpcrdma_grant_model *gm)
+static void grant_model_arrive(struct grant_model *gm)
 {
 	gm->gm_calls--;
 	gm->gm_lost = !gm->gm_posted;
@@ -209,22 +208,21 @@ static void rpcrdma_grant_model_arrive(struct rpcrdma_grant_model *gm)
 /* Do the step @what, if it is possible now. If the step posts a Reply, @which says which one. Both
  * are random.
  */
-static void rpcrdma_grant_model_step(struct rpcrdma_grant_model *gm, u32 what,
-				     u32 which)
+static void grant_model_step(struct grant_model *gm, u32 what, u32 which)
 {
 	if (what == 0 && gm->gm_in_flight < gm->gm_granted) {
 		gm->gm_in_flight++;
 		gm->gm_calls++;
 	} else if (what == 1 && gm->gm_calls) {
-		rpcrdma_grant_model_arrive(gm);
+		grant_model_arrive(gm);
 	} else if (what == 2 && gm->gm_queued) {
-		rpcrdma_grant_model_take(gm);
+		grant_model_take(gm);
 	} else if (what == 3 && gm->gm_making) {
-		rpcrdma_grant_model_begin(gm);
+		grant_model_begin(gm);
 	} else if (what == 4 && gm->gm_replies) {
-		rpcrdma_grant_model_hear(gm);
+		grant_model_hear(gm);
 	} else if (what == 5 && gm->gm_posting) {
-		rpcrdma_grant_model_post(gm, which % gm->gm_posting);
+		grant_model_post(gm, which % gm->gm_posting);
 	}
 }
 
@@ -232,32 +230,31 @@ static void rpcrdma_grant_model_step(struct rpcrdma_grant_model *gm, u32 what,
  * grant of more than gn_bound credits. Credits come back at least 20 times.
  */
 /* Covers: V1-CRD-09 V1-CRD-10 G-39 */
-static void rpcrdma_grant_keeps_promises(struct kunit *test)
+static void grant_keeps_promises(struct kunit *test)
 {
 	struct rpcrdma_kunit *fx = test->priv;
-	struct rpcrdma_grant_model *gm;
+	struct grant_model *gm;
 	u32 i, slow = 0, back = 0, what, bound;
 
 	gm = kunit_kzalloc(test, sizeof(*gm), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, gm);
-	gm->gm_grant = rpcrdma_grant_of(1);
+	gm->gm_grant = grant_of(1);
 	gm->gm_posted = 1;
 	gm->gm_granted = 1;
 	for (i = 0; i < 500000 && !gm->gm_lost; i++) {
 		if (i % 1000 == 0)
-			slow = rpcrdma_kunit_random(fx, 7);
-		what = rpcrdma_kunit_random(fx, 6);
+			slow = fx_random(fx, 7);
+		what = fx_random(fx, 6);
 		/* One kind of step, or none, is rarer than the others. */
-		if (what == slow && rpcrdma_kunit_random(fx, 5))
+		if (what == slow && fx_random(fx, 5))
 			continue;
 		bound = gm->gm_grant.gn_bound;
-		rpcrdma_grant_model_step(gm, what, rpcrdma_kunit_random(fx, 64));
+		grant_model_step(gm, what, fx_random(fx, 64));
 		back += gm->gm_grant.gn_bound < bound;
-		if (!rpcrdma_kunit_random(fx, 3000))
-			rpcrdma_grant_model_change(gm, 1 +
-				rpcrdma_kunit_random(fx, GRANT_MOST));
+		if (!fx_random(fx, 3000))
+			grant_model_change(gm, 1 + fx_random(fx, GRANT_MOST));
 		KUNIT_EXPECT_LE(test, gm->gm_granted, gm->gm_grant.gn_bound);
-		KUNIT_EXPECT_GE(test, rpcrdma_grant_recvs(gm) - gm->gm_excess,
+		KUNIT_EXPECT_GE(test, grant_recvs(gm) - gm->gm_excess,
 				gm->gm_grant.gn_bound);
 	}
 	KUNIT_EXPECT_FALSE(test, gm->gm_lost);
@@ -274,19 +271,20 @@ static void rpcrdma_grant_keeps_promises(struct kunit *test)
 #define NEED_WAKES	100000u	/* what the client takes from its connection to the first Call */
 #define NEED_MOUNT	8u	/* Calls, one after the other, until the server knows the client */
 
-enum rpcrdma_need_state { NEED_IDLE, NEED_THINKS, NEED_WAITS, NEED_SENT, NEED_SERVED, NEED_REPLY };
+enum need_state { NEED_IDLE, NEED_THINKS, NEED_WAITS, NEED_SENT, NEED_SERVED,
+		  NEED_REPLY };
 
-struct rpcrdma_need_process {
-	enum rpcrdma_need_state	np_state;
+struct need_process {
+	enum need_state	np_state;
 	u64			np_until;	/* end of the state, except NEED_IDLE, NEED_WAITS */
 	u32			np_word;	/* credit value of its Call or Reply */
 };
 
-struct rpcrdma_need_sim {
+struct need_sim {
 	bool				ns_says;	/* the client says what it needs */
 	u32				ns_rtt;
 	u64				ns_now;
-	struct rpcrdma_need_process	ns_process[NEED_MOST];
+	struct need_process	ns_process[NEED_MOST];
 	/* The client: its grant, the largest one, Calls in flight, processes without a credit */
 	u32				ns_granted;
 	u32				ns_most;
@@ -301,9 +299,9 @@ struct rpcrdma_need_sim {
 };
 
 /* Processes that wait send their Calls, as far as there are credits. */
-static void rpcrdma_need_send(struct rpcrdma_need_sim *ns)
+static void need_send(struct need_sim *ns)
 {
-	struct rpcrdma_need_process *np;
+	struct need_process *np;
 
 	for (np = ns->ns_process; np < ns->ns_process + NEED_MOST; np++) {
 		if (ns->ns_in_flight >= ns->ns_granted || !ns->ns_waiting)
@@ -319,7 +317,7 @@ static void rpcrdma_need_send(struct rpcrdma_need_sim *ns)
 }
 
 /* What server/credit.c does */
-static void rpcrdma_need_take(struct rpcrdma_need_sim *ns, u32 asked)
+static void need_take(struct need_sim *ns, u32 asked)
 {
 	u32 used = 0, want;
 
@@ -343,9 +341,9 @@ static void rpcrdma_need_take(struct rpcrdma_need_sim *ns, u32 asked)
 }
 
 /* The state of the process ends whose state ends next. */
-static void rpcrdma_need_step(struct rpcrdma_need_sim *ns)
+static void need_step(struct need_sim *ns)
 {
-	struct rpcrdma_need_process *np, *next = NULL;
+	struct need_process *np, *next = NULL;
 
 	for (np = ns->ns_process; np < ns->ns_process + NEED_MOST; np++)
 		if (np->np_state != NEED_IDLE && np->np_state != NEED_WAITS &&
@@ -356,10 +354,10 @@ static void rpcrdma_need_step(struct rpcrdma_need_sim *ns)
 	case NEED_THINKS:
 		next->np_state = NEED_WAITS;
 		ns->ns_waiting++;
-		rpcrdma_need_send(ns);
+		need_send(ns);
 		return;
 	case NEED_SENT:
-		rpcrdma_need_take(ns, next->np_word);
+		need_take(ns, next->np_word);
 		next->np_state = NEED_SERVED;
 		next->np_until += NEED_SERVICE;
 		return;
@@ -376,7 +374,7 @@ static void rpcrdma_need_step(struct rpcrdma_need_sim *ns)
 		ns->ns_in_flight--;
 		next->np_state = NEED_THINKS;
 		next->np_until += NEED_REACTS;
-		rpcrdma_need_send(ns);
+		need_send(ns);
 		return;
 	}
 }
@@ -384,7 +382,7 @@ static void rpcrdma_need_step(struct rpcrdma_need_sim *ns)
 /* @n processes begin at the same time, after a mount. Returns the number of round trips until the
  * client can have all their Calls in flight, times 10. Runs for 20 round trips.
  */
-static u32 rpcrdma_need_run(struct rpcrdma_need_sim *ns, u32 n, u32 rtt, bool says)
+static u32 need_run(struct need_sim *ns, u32 n, u32 rtt, bool says)
 {
 	u32 trip = rtt + NEED_SERVICE + NEED_REACTS, i, full = 0;
 	u64 began;
@@ -398,14 +396,14 @@ static u32 rpcrdma_need_run(struct rpcrdma_need_sim *ns, u32 n, u32 rtt, bool sa
 	ns->ns_process[0].np_state = NEED_THINKS;
 	ns->ns_process[0].np_until = rtt / 2 + NEED_WAKES;
 	while (ns->ns_answered < NEED_MOUNT)
-		rpcrdma_need_step(ns);
+		need_step(ns);
 	began = ns->ns_now;
 	for (i = 1; i < n; i++) {
 		ns->ns_process[i].np_state = NEED_THINKS;
 		ns->ns_process[i].np_until = began + i;
 	}
 	while (ns->ns_now < began + 20ull * trip) {
-		rpcrdma_need_step(ns);
+		need_step(ns);
 		if (!full && ns->ns_granted >= n)
 			full = div_u64((ns->ns_now - began) * 10, trip) ?: 1;
 	}
@@ -414,7 +412,7 @@ static u32 rpcrdma_need_run(struct rpcrdma_need_sim *ns, u32 n, u32 rtt, bool sa
 
 /* The round trip is the shortest time that was measured, from 1 ns to what 32 bits can hold. */
 /* Covers: G-39 */
-static void rpcrdma_need_rtt(struct kunit *test)
+static void need_rtt(struct kunit *test)
 {
 	struct rpcrdma_need need = { };
 
@@ -436,12 +434,10 @@ static void rpcrdma_need_rtt(struct kunit *test)
 
 /* Of 16 credits, the need is known when a round trip has passed, or when 12 are in use. */
 /* Covers: G-39 */
-static void rpcrdma_need_round_trip(struct kunit *test)
+static void need_round_trip(struct kunit *test)
 {
 	struct rpcrdma_need need = {
-		.nd_since	= 1000,
-		.nd_rtt		= 100,
-		.nd_answered	= 10,
+		.nd_since	= 1000, .nd_rtt		= 100, .nd_answered	= 10,
 	};
 
 	KUNIT_EXPECT_EQ(test, rpcrdma_need_used(&need, 1050, 20, 12, 16), 0);
@@ -464,11 +460,11 @@ static void rpcrdma_need_round_trip(struct kunit *test)
  * 16 KB in version 2, and of 4 KB each in version 1.
  */
 /* Covers: G-39 */
-static void rpcrdma_need_table(struct kunit *test)
+static void need_table(struct kunit *test)
 {
 	static const u32 ns[] = { 1, 4, 16, 64, 128 };
 	static const u32 rtts[] = { 10000, 200000, 10000000, 100000000 };
-	struct rpcrdma_need_sim *sim;
+	struct need_sim *sim;
 	u32 vers, i, j, full, kb;
 
 	sim = kunit_kzalloc(test, sizeof(*sim), GFP_KERNEL);
@@ -476,16 +472,17 @@ static void rpcrdma_need_table(struct kunit *test)
 	for (vers = 1; vers <= 2; vers++)
 		for (i = 0; i < ARRAY_SIZE(ns); i++)
 			for (j = 0; j < ARRAY_SIZE(rtts); j++) {
-				full = rpcrdma_need_run(sim, ns[i], rtts[j],
-							vers == 2);
-				kb = vers == 2 ?
-				     32 * rpcrdma_size_recvs(sim->ns_told + 2) +
-				     16 * sim->ns_told :
-				     4 * rpcrdma_size_recvs(sim->ns_told) +
-				     4 * sim->ns_told;
-				kunit_info(test, "version %u, %u RPCs, round trip %u us: %u credits, %u KB, all in flight after %u.%u round trips",
+				full = need_run(sim, ns[i], rtts[j], vers == 2);
+				kb = vers == 2 ? 32 *
+					rpcrdma_size_recvs(sim->ns_told + 2) +
+					16 * sim->ns_told :
+				     4 * rpcrdma_size_recvs(sim->ns_told) + 4 *
+					     sim->ns_told;
+				kunit_info(test,
+					   "version %u, %u RPCs, round trip %u us: %u credits, %u KB, all in flight after %u.%u round trips",
 					   vers, ns[i], rtts[j] / 1000,
-					   sim->ns_told, kb, full / 10, full % 10);
+					   sim->ns_told, kb, full / 10,
+					   full % 10);
 				KUNIT_EXPECT_LE(test, sim->ns_most,
 						2 * ns[i] + 2);
 				KUNIT_EXPECT_GE(test, sim->ns_granted, ns[i]);
@@ -498,9 +495,9 @@ static void rpcrdma_need_table(struct kunit *test)
  * many credits as there are RPCs, until it reviews them.
  */
 /* Covers: G-39 */
-static void rpcrdma_need_any_number(struct kunit *test)
+static void need_any_number(struct kunit *test)
 {
-	struct rpcrdma_need_sim *sim;
+	struct need_sim *sim;
 	u32 vers, n, full, rtt;
 
 	sim = kunit_kzalloc(test, sizeof(*sim), GFP_KERNEL);
@@ -508,7 +505,7 @@ static void rpcrdma_need_any_number(struct kunit *test)
 	for (vers = 1; vers <= 2; vers++)
 		for (n = 1; n <= NEED_MOST; n++) {
 			rtt = n % 2 ? 10000 : 1000000;
-			full = rpcrdma_need_run(sim, n, rtt, vers == 2);
+			full = need_run(sim, n, rtt, vers == 2);
 			KUNIT_EXPECT_LE(test, full, 40);
 			KUNIT_EXPECT_GT(test, full, 0);
 			KUNIT_EXPECT_LE(test, sim->ns_most,
@@ -517,21 +514,21 @@ static void rpcrdma_need_any_number(struct kunit *test)
 		}
 }
 
-static struct kunit_case rpcrdma_grant_kunit_cases[] = {
-	KUNIT_CASE(rpcrdma_grant_lowers),
-	KUNIT_CASE(rpcrdma_grant_raises),
-	KUNIT_CASE(rpcrdma_grant_keeps_promises),
-	KUNIT_CASE(rpcrdma_need_rtt),
-	KUNIT_CASE(rpcrdma_need_round_trip),
-	KUNIT_CASE(rpcrdma_need_table),
-	KUNIT_CASE(rpcrdma_need_any_number),
+static struct kunit_case grant_kunit_cases[] = {
+	KUNIT_CASE(grant_lowers),
+	KUNIT_CASE(grant_raises),
+	KUNIT_CASE(grant_keeps_promises),
+	KUNIT_CASE(need_rtt),
+	KUNIT_CASE(need_round_trip),
+	KUNIT_CASE(need_table),
+	KUNIT_CASE(need_any_number),
 	{}
 };
 
 static struct kunit_suite rpcrdma_grant_suite = {
 	.name = "rpcrdma_grant",
-	.init = rpcrdma_kunit_init,
-	.test_cases = rpcrdma_grant_kunit_cases,
+	.init = fx_init,
+	.test_cases = grant_kunit_cases,
 };
 
 kunit_test_suite(rpcrdma_grant_suite);

@@ -22,24 +22,22 @@
  * vec_rtx_connprop_server, and the largest number of Receives (rtx_replies) that one of these Calls
  * offers.
  */
-static const struct rpcrdma_group_limits rpcrdma_group_vector_limits = {
-	.gl_ours = {
-		.xp_flags = RPCRDMA2_RTX_F_RESULTS, .xp_call_max = 64,
-		.xp_reply_max = 16, .xp_msg_max = 1052672, .xp_head = 1024,
-		.xp_seg = 4096, .xp_nsegs = 7,
-	},
+static const struct rpcrdma_group_limits group_vector_limits = {
+	.gl_ours = { .xp_flags = RPCRDMA2_RTX_F_RESULTS, .xp_call_max = 64,
+		     .xp_reply_max = 16, .xp_msg_max = 1052672, .xp_head = 1024,
+		     .xp_seg = 4096, .xp_nsegs = 7, },
 	.gl_replies = 5,
 };
 
 /**
- * struct rpcrdma_group_run - a receiver, and what has happened so far
+ * struct group_run - a receiver, and what has happened so far
  * @test: the test case
  * @group: state of the receiver
  * @limits: its limits
  * @does: its last decision
  * @held: number of Receives that are held
  */
-struct rpcrdma_group_run {
+struct group_run {
 	struct kunit			*test;
 	struct rpcrdma_group		group;
 	struct rpcrdma_group_limits	limits;
@@ -47,9 +45,8 @@ struct rpcrdma_group_run {
 	u32				held;
 };
 
-static void rpcrdma_group_setup(struct rpcrdma_group_run *run,
-				struct kunit *test,
-				const struct rpcrdma_group_limits *limits)
+static void group_setup(struct group_run *run, struct kunit *test,
+			const struct rpcrdma_group_limits *limits)
 {
 	struct rpcrdma_group_limits keep = *limits;
 
@@ -62,8 +59,7 @@ static void rpcrdma_group_setup(struct rpcrdma_group_run *run,
  * is not a transmission of a group. After a group was broken, nothing else may arrive.
  */
 static enum rpcrdma_group_does
-rpcrdma_group_arrive(struct rpcrdma_group_run *run,
-		     const struct rpcrdma2_transmission *tx)
+group_arrive(struct group_run *run, const struct rpcrdma2_transmission *tx)
 {
 	const struct rpcrdma_group *group = &run->group;
 	struct kunit *test = run->test;
@@ -71,47 +67,45 @@ rpcrdma_group_arrive(struct rpcrdma_group_run *run,
 
 	KUNIT_ASSERT_TRUE(test, run->does != RPCRDMA_GROUP_BROKEN);
 	run->does = rpcrdma_group_take(&run->group, &run->limits, tx);
-	KUNIT_EXPECT_EQ(test, run->does == RPCRDMA_GROUP_PASS, !open &&
-			(!tx || (!tx->tx_response &&
-				 !run->limits.gl_ours.xp_call_max)));
+	KUNIT_EXPECT_EQ(test, run->does == RPCRDMA_GROUP_PASS,
+			!open && (!tx || (!tx->tx_response &&
+					  !run->limits.gl_ours.xp_call_max)));
 	if (run->does == RPCRDMA_GROUP_KEEP)
 		run->held++;
 	if (run->does == RPCRDMA_GROUP_WHOLE) {
 		KUNIT_EXPECT_EQ(test, run->held + 1, group->gr_count);
 		run->held = 0;
 	}
-	KUNIT_EXPECT_EQ(test, run->held,
-			(group->gr_number < group->gr_count) ? group->gr_number : 0);
+	KUNIT_EXPECT_EQ(test, run->held, (group->gr_number < group->gr_count) ?
+			group->gr_number : 0);
 	return run->does;
 }
 
 /* --- messages as they are on the wire -------------------------------------- */
 
 /* A message of vectors_rtx.h, in memory that a test can change */
-struct rpcrdma_group_message {
+struct group_message {
 	u32	count;
 	u8	*buf[4];
 	u32	len[4];
 };
 
-static void rpcrdma_group_load(struct rpcrdma_kunit *fx,
-			       struct rpcrdma_group_message *message,
-			       enum rpcrdma_vector_id first, u32 count)
+static void group_load(struct rpcrdma_kunit *fx, struct group_message *message,
+		       enum rpcrdma_vector_id first, u32 count)
 {
 	u32 i;
 
 	message->count = count;
 	for (i = 0; i < count; i++)
-		message->buf[i] = rpcrdma_kunit_whole(fx, first + i,
-						      &message->len[i]);
+		message->buf[i] = fx_whole(fx, first + i, &message->len[i]);
 }
 
 /* Decode a complete group, as the owner of a connection does, and check it, as
  * net/verbs/gather.c does. Returns the verdict.
  */
 static enum rpcrdma_verdict
-rpcrdma_group_execute(struct rpcrdma_kunit *fx, struct rpcrdma_group_run *run,
-		      const struct rpcrdma_group_message *message)
+group_execute(struct rpcrdma_kunit *fx, struct group_run *run,
+	      const struct group_message *message)
 {
 	struct rpcrdma2_transmission tx;
 	enum rpcrdma_verdict verdict;
@@ -134,8 +128,8 @@ rpcrdma_group_execute(struct rpcrdma_kunit *fx, struct rpcrdma_group_run *run,
  * %RPCRDMA_DISCARD_SHORT.
  */
 static enum rpcrdma_verdict
-rpcrdma_group_receive(struct rpcrdma_kunit *fx, struct rpcrdma_group_run *run,
-		      const struct rpcrdma_group_message *message, u32 *when)
+group_receive(struct rpcrdma_kunit *fx, struct group_run *run,
+	      const struct group_message *message, u32 *when)
 {
 	struct rpcrdma2_transmission tx;
 	bool peeked;
@@ -143,9 +137,9 @@ rpcrdma_group_receive(struct rpcrdma_kunit *fx, struct rpcrdma_group_run *run,
 	for (*when = 1; *when <= message->count; ++*when) {
 		peeked = rpcrdma2_peek_rtx(message->buf[*when - 1],
 					   message->len[*when - 1], &tx);
-		switch (rpcrdma_group_arrive(run, peeked ? &tx : NULL)) {
+		switch (group_arrive(run, peeked ? &tx : NULL)) {
 		case RPCRDMA_GROUP_WHOLE:
-			return rpcrdma_group_execute(fx, run, message);
+			return group_execute(fx, run, message);
 		case RPCRDMA_GROUP_BROKEN:
 			return RPCRDMA_DISCARD_SHORT;
 		default:
@@ -156,7 +150,7 @@ rpcrdma_group_receive(struct rpcrdma_kunit *fx, struct rpcrdma_group_run *run,
 	return RPCRDMA_DISCARD_SHORT;
 }
 
-static u32 rpcrdma_group_code(enum rpcrdma_verdict verdict)
+static u32 group_code(enum rpcrdma_verdict verdict)
 {
 	struct rpcrdma_hdr hdr = { .hd_vers = 2 };
 	struct rpcrdma2_error error;
@@ -165,7 +159,7 @@ static u32 rpcrdma_group_code(enum rpcrdma_verdict verdict)
 				&error) ? error.er_code : 0;
 }
 
-struct rpcrdma_group_vector_case {
+struct group_vector_case {
 	const char		*desc;
 	enum rpcrdma_vector_id	first;
 	u32			count;
@@ -173,31 +167,31 @@ struct rpcrdma_group_vector_case {
 	u64			data;
 };
 
-static const struct rpcrdma_group_vector_case rpcrdma_group_vectors[] = {
-	{ "WRITE of 8192", RPCRDMA_VEC_RTX_WRITE_8K, 1, 1, 8192 },
-	{ "WRITE of 65536", RPCRDMA_VEC_RTX_WRITE_64K_1, 3, 1, 65536 },
-	{ "long Call", RPCRDMA_VEC_RTX_LONG_1, 4, 0, 0 },
-	{ "READDIRPLUS", RPCRDMA_VEC_RTX_READDIR, 1, 0, 0 },
-	{ "its Reply", RPCRDMA_VEC_RTX_REPLY_1, 2, 0, 0 },
-	{ "READ", RPCRDMA_VEC_RTX_READ_CALL, 1, 0, 0 },
-	{ "its Reply, placed", RPCRDMA_VEC_RTX_READ_REPLY, 1, 1, 8192 },
-	{ "an item and a chunk", RPCRDMA_VEC_RTX_MIXED, 1, 1, 8192 },
+static const struct group_vector_case group_vectors[] = {
+	{ "WRITE of 8192", VEC_RTX_WRITE_8K, 1, 1, 8192 },
+	{ "WRITE of 65536", VEC_RTX_WRITE_64K_1, 3, 1, 65536 },
+	{ "long Call", VEC_RTX_LONG_1, 4, 0, 0 },
+	{ "READDIRPLUS", VEC_RTX_READDIR, 1, 0, 0 },
+	{ "its Reply", VEC_RTX_REPLY_1, 2, 0, 0 },
+	{ "READ", VEC_RTX_READ_CALL, 1, 0, 0 },
+	{ "its Reply, placed", VEC_RTX_READ_REPLY, 1, 1, 8192 },
+	{ "an item and a chunk", VEC_RTX_MIXED, 1, 1, 8192 },
 };
 
-KUNIT_ARRAY_PARAM_DESC(rpcrdma_group_vector, rpcrdma_group_vectors, desc);
+KUNIT_ARRAY_PARAM_DESC(group_vector, group_vectors, desc);
 
 /* Covers: RTX-43 RTX-46 RTX-55 RTX-59 */
-static void rpcrdma_group_takes_vectors(struct kunit *test)
+static void group_takes_vectors(struct kunit *test)
 {
-	const struct rpcrdma_group_vector_case *param = test->param_value;
+	const struct group_vector_case *param = test->param_value;
 	struct rpcrdma_kunit *fx = test->priv;
-	struct rpcrdma_group_message message;
-	struct rpcrdma_group_run run;
+	struct group_message message;
+	struct group_run run;
 	u32 when;
 
-	rpcrdma_group_load(fx, &message, param->first, param->count);
-	rpcrdma_group_setup(&run, test, &rpcrdma_group_vector_limits);
-	KUNIT_ASSERT_EQ(test, rpcrdma_group_receive(fx, &run, &message, &when),
+	group_load(fx, &message, param->first, param->count);
+	group_setup(&run, test, &group_vector_limits);
+	KUNIT_ASSERT_EQ(test, group_receive(fx, &run, &message, &when),
 			RPCRDMA_OK);
 	KUNIT_EXPECT_EQ(test, when, param->count);
 	KUNIT_EXPECT_EQ(test, run.group.gr_xid, XID);
@@ -206,9 +200,8 @@ static void rpcrdma_group_takes_vectors(struct kunit *test)
 }
 
 /* Is the message still good if @word of transmission @part is changed from @old to @value? */
-static bool rpcrdma_group_word_is_free(const struct rpcrdma_group_vector_case *c,
-				       bool response, u32 part, u32 word,
-				       u32 old, u32 value)
+static bool group_word_is_free(const struct group_vector_case *c, bool response,
+			       u32 part, u32 word, u32 old, u32 value)
 {
 	u32 lists = 12 + 2 * c->nitems;
 
@@ -232,25 +225,25 @@ static bool rpcrdma_group_word_is_free(const struct rpcrdma_group_vector_case *c
 }
 
 /* Covers: RTX-42 RTX-45 RTX-46 RTX-48 RTX-50 RTX-52 RTX-59 */
-static void rpcrdma_group_single_words(struct kunit *test)
+static void group_single_words(struct kunit *test)
 {
 	static const u32 changes[] = {
 		0, 1, U32_MAX, 4, U32_MAX - 3, 0x7fffffff, 0xfffffffe,
 	};
-	const struct rpcrdma_group_vector_case *param = test->param_value;
+	const struct group_vector_case *param = test->param_value;
 	struct rpcrdma_kunit *fx = test->priv;
-	struct rpcrdma_group_message message;
-	struct rpcrdma_group_run run;
+	struct group_message message;
+	struct group_run run;
 	u32 i, part, word, old, value, when, nwords;
 	enum rpcrdma_verdict verdict;
 	bool response, good;
 
-	/* Skip the message with a chunk. rpcrdma_group_word_is_free() does not know which changes
+	/* Skip the message with a chunk. group_word_is_free() does not know which changes
 	 * of its lists are valid
 	 */
-	if (param->first == RPCRDMA_VEC_RTX_MIXED)
+	if (param->first == VEC_RTX_MIXED)
 		return;
-	rpcrdma_group_load(fx, &message, param->first, param->count);
+	group_load(fx, &message, param->first, param->count);
 	response = get_unaligned_be32(message.buf[0] + 16);
 	for (part = 0; part < param->count; part++) {
 		nwords = rpcrdma_vectors[param->first + part].ve_len / 4;
@@ -262,28 +255,21 @@ static void rpcrdma_group_single_words(struct kunit *test)
 					old + changes[i - ARRAY_SIZE(changes)];
 				put_unaligned_be32(value, message.buf[part] +
 						   4 * word);
-				rpcrdma_group_setup(&run, test,
-						    &rpcrdma_group_vector_limits);
-				verdict = rpcrdma_group_receive(fx, &run,
-								&message,
-								&when);
-				good = rpcrdma_group_word_is_free(param,
-								  response,
-								  part, word,
-								  old, value);
-				KUNIT_EXPECT_EQ_MSG(test,
-						    verdict == RPCRDMA_OK,
+				group_setup(&run, test, &group_vector_limits);
+				verdict = group_receive(fx, &run, &message,
+							&when);
+				good = group_word_is_free(param, response, part,
+							  word, old, value);
+				KUNIT_EXPECT_EQ_MSG(test, verdict == RPCRDMA_OK,
 						    good,
 						    "part %u, word %u: %x",
 						    part, word, value);
 				/* There is an error code for each bad verdict on a
 				 * complete group
 				 */
-				if (!good &&
-				    run.does == RPCRDMA_GROUP_WHOLE)
+				if (!good && run.does == RPCRDMA_GROUP_WHOLE)
 					KUNIT_EXPECT_NE(test,
-							rpcrdma_group_code(verdict),
-							0);
+							group_code(verdict), 0);
 			}
 			put_unaligned_be32(old, message.buf[part] + 4 * word);
 		}
@@ -296,7 +282,7 @@ static void rpcrdma_group_single_words(struct kunit *test)
  * transmission @when, counted from 1, the receiver answers with the error @code, accepts the
  * message if @code is 0, or closes the connection if @code is CLOSES.
  */
-struct rpcrdma_group_bad_case {
+struct group_bad_case {
 	const char	*desc;
 	u32		part;
 	u32		word;
@@ -311,7 +297,7 @@ struct rpcrdma_group_bad_case {
 #define RTX_CONT	RPCRDMA2_ERR_RTX_CONT
 #define RTX_LIMIT	RPCRDMA2_ERR_RTX_LIMIT
 
-static const struct rpcrdma_group_bad_case rpcrdma_group_bad_cases[] = {
+static const struct group_bad_case group_bad_cases[] = {
 	{ "nothing", 1, 2, 128, 0, 0, 3 },
 	{ "no transmissions", 1, 5, 0, 0, CLOSES, 1 },
 	{ "one transmission", 1, 5, 1, 0, RTX_CONT, 1 },
@@ -359,23 +345,23 @@ static const struct rpcrdma_group_bad_case rpcrdma_group_bad_cases[] = {
 	{ "flags that nobody knows", 3, 4, 0xfffffffe, 0, 0, 3 },
 };
 
-KUNIT_ARRAY_PARAM_DESC(rpcrdma_group_bad, rpcrdma_group_bad_cases, desc);
+KUNIT_ARRAY_PARAM_DESC(group_bad, group_bad_cases, desc);
 
 /*
  * Covers: RTX-41 RTX-42 RTX-44 RTX-45 RTX-46 RTX-48 RTX-50 RTX-52 RTX-54
  * Covers: RTX-56 RTX-59
  */
-static void rpcrdma_group_bad_ones(struct kunit *test)
+static void group_bad_ones(struct kunit *test)
 {
-	const struct rpcrdma_group_bad_case *param = test->param_value;
+	const struct group_bad_case *param = test->param_value;
 	struct rpcrdma_kunit *fx = test->priv;
-	struct rpcrdma_group_message message;
-	struct rpcrdma_group_run run;
+	struct group_message message;
+	struct group_run run;
 	enum rpcrdma_verdict verdict;
 	u32 i = param->part - 1, when, len;
 	u8 *buf;
 
-	rpcrdma_group_load(fx, &message, RPCRDMA_VEC_RTX_WRITE_64K_1, 3);
+	group_load(fx, &message, VEC_RTX_WRITE_64K_1, 3);
 	len = message.len[i] + param->more;
 	buf = kunit_kzalloc(test, len, GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, buf);
@@ -384,41 +370,38 @@ static void rpcrdma_group_bad_ones(struct kunit *test)
 	message.buf[i] = buf;
 	message.len[i] = len;
 
-	rpcrdma_group_setup(&run, test, &rpcrdma_group_vector_limits);
-	verdict = rpcrdma_group_receive(fx, &run, &message, &when);
+	group_setup(&run, test, &group_vector_limits);
+	verdict = group_receive(fx, &run, &message, &when);
 	KUNIT_EXPECT_EQ(test, when, param->when);
 	KUNIT_EXPECT_EQ(test, run.does, param->code == CLOSES ?
 			RPCRDMA_GROUP_BROKEN : RPCRDMA_GROUP_WHOLE);
 	if (param->code != CLOSES)
-		KUNIT_EXPECT_EQ(test, rpcrdma_group_code(verdict),
-				param->code);
+		KUNIT_EXPECT_EQ(test, group_code(verdict), param->code);
 }
 
 /* Covers: RTX-52 */
-static void rpcrdma_group_two_items(struct kunit *test)
+static void group_two_items(struct kunit *test)
 {
 	struct rpcrdma_kunit *fx = test->priv;
-	struct rpcrdma_group_message message;
-	struct rpcrdma_group_run run;
+	struct group_message message;
+	struct group_run run;
 	u32 when;
 
-	rpcrdma_group_load(fx, &message, RPCRDMA_VEC_RTX_TWO_ITEMS, 1);
-	rpcrdma_group_setup(&run, test, &rpcrdma_group_vector_limits);
-	KUNIT_EXPECT_EQ(test, rpcrdma_group_receive(fx, &run, &message, &when),
+	group_load(fx, &message, VEC_RTX_TWO_ITEMS, 1);
+	group_setup(&run, test, &group_vector_limits);
+	KUNIT_EXPECT_EQ(test, group_receive(fx, &run, &message, &when),
 			RPCRDMA_BAD_LIST);
 }
 
 /* --- groups that are only header fields, without bytes --------------------- */
 
-#define RPCRDMA_GROUP_HEAD	256u
-#define RPCRDMA_GROUP_SEG	512u
+#define GROUP_HEAD	256u
+#define GROUP_SEG	512u
 
-static const struct rpcrdma_group_limits rpcrdma_group_small = {
-	.gl_ours = {
-		.xp_call_max = 6, .xp_reply_max = 6, .xp_msg_max = 4096,
-		.xp_head = RPCRDMA_GROUP_HEAD, .xp_seg = RPCRDMA_GROUP_SEG,
-		.xp_nsegs = 2,
-	},
+static const struct rpcrdma_group_limits group_small = {
+	.gl_ours = { .xp_call_max = 6, .xp_reply_max = 6, .xp_msg_max = 4096,
+		     .xp_head = GROUP_HEAD, .xp_seg = GROUP_SEG,
+		     .xp_nsegs = 2, },
 	.gl_replies = 6,
 };
 
@@ -427,7 +410,7 @@ static const struct rpcrdma_group_limits rpcrdma_group_small = {
  * Each transmission has a piece of the stream. If @data is true, it also has data.
  */
 static struct rpcrdma2_transmission
-rpcrdma_group_tx(u32 xid, bool response, u32 count, u32 number, bool data)
+group_tx(u32 xid, bool response, u32 count, u32 number, bool data)
 {
 	struct rpcrdma2_transmission tx = {
 		.tx_xid = xid, .tx_response = response, .tx_credit = 7,
@@ -445,37 +428,37 @@ rpcrdma_group_tx(u32 xid, bool response, u32 count, u32 number, bool data)
 	}
 	tx.tx_len = hdr + tx.tx_here;
 	if (data) {
-		tx.tx_data = RPCRDMA_GROUP_HEAD;
-		tx.tx_len = RPCRDMA_GROUP_HEAD +
-			    (number == count - 1 ? 100 : RPCRDMA_GROUP_SEG);
+		tx.tx_data = GROUP_HEAD;
+		tx.tx_len =
+			GROUP_HEAD + (number == count - 1 ? 100 : GROUP_SEG);
 	}
 	return tx;
 }
 
-#define RPCRDMA_GROUP_MOST	5u
+#define GROUP_MOST	5u
 
 /**
- * struct rpcrdma_group_orders - the transmissions of one or two groups, and their order
+ * struct group_orders - the transmissions of one or two groups, and their order
  * @run: the receiver
  * @count: number of transmissions of each group; 0 for the second group if there is none
  * @tx: all transmissions, those of the first group first
  * @total: number of entries in @tx
  * @order: the order in which the transmissions arrive, as indices of @tx
  */
-struct rpcrdma_group_orders {
-	struct rpcrdma_group_run	run;
+struct group_orders {
+	struct group_run	run;
 	u32				count[2];
-	struct rpcrdma2_transmission	tx[RPCRDMA_GROUP_MOST];
+	struct rpcrdma2_transmission	tx[GROUP_MOST];
 	u32				total;
-	u32				order[RPCRDMA_GROUP_MOST];
+	u32				order[GROUP_MOST];
 };
 
-#define RPCRDMA_GROUP_NCHANGES	9u
+#define GROUP_NCHANGES	9u
 
 /* Change a transmission so that its group cannot become complete. Returns false if a message of
  * another kind is to arrive instead of the transmission.
  */
-static bool rpcrdma_group_change(struct rpcrdma2_transmission *tx, u32 change)
+static bool group_change(struct rpcrdma2_transmission *tx, u32 change)
 {
 	switch (change) {
 	case 0:
@@ -487,11 +470,11 @@ static bool rpcrdma_group_change(struct rpcrdma2_transmission *tx, u32 change)
 		tx->tx_here += 4;
 		break;
 	case 3:
-		tx->tx_data = RPCRDMA_GROUP_HEAD + 4;
+		tx->tx_data = GROUP_HEAD + 4;
 		break;
 	case 4:
-		tx->tx_len = RPCRDMA_GROUP_HEAD + 2 * RPCRDMA_GROUP_SEG + 1;
-		tx->tx_data = RPCRDMA_GROUP_HEAD;
+		tx->tx_len = GROUP_HEAD + 2 * GROUP_SEG + 1;
+		tx->tx_data = GROUP_HEAD;
 		break;
 	case 5:
 		if (tx->tx_first)
@@ -524,14 +507,14 @@ static bool rpcrdma_group_change(struct rpcrdma2_transmission *tx, u32 change)
 /*
  * Receive the transmissions in the order of @orders, until a group is broken. The one at index @at
  * of this order arrives @times times, and @change is made to it unless @change is
- * RPCRDMA_GROUP_NCHANGES. Each of the others arrives once, unchanged. Check that a group is
+ * GROUP_NCHANGES. Each of the others arrives once, unchanged. Check that a group is
  * complete if and only if all its transmissions arrived unchanged and in order, with nothing in
  * between.
  */
-static void rpcrdma_group_play(struct rpcrdma_group_orders *orders, u32 at,
-			       u32 times, u32 change)
+static void group_play(struct group_orders *orders, u32 at, u32 times,
+		       u32 change)
 {
-	struct rpcrdma_group_run *run = &orders->run;
+	struct group_run *run = &orders->run;
 	struct kunit *test = run->test;
 	u32 i, n, which, group, number, due = 0, of = 2;
 	struct rpcrdma2_transmission tx;
@@ -547,12 +530,12 @@ static void rpcrdma_group_play(struct rpcrdma_group_orders *orders, u32 at,
 			group = which >= orders->count[0];
 			number = group ? which - orders->count[0] : which;
 			tx = orders->tx[which];
-			good = i != at || change == RPCRDMA_GROUP_NCHANGES;
-			there = good || rpcrdma_group_change(&tx, change);
-			does = rpcrdma_group_arrive(run, there ? &tx : NULL);
+			good = i != at || change == GROUP_NCHANGES;
+			there = good || group_change(&tx, change);
+			does = group_arrive(run, there ? &tx : NULL);
 			/* Is it due? Count how many of one group have arrived */
-			fits = good && (number ? of == group && due == number :
-						 of == 2);
+			fits = good && (number ? of == group &&
+					due == number : of == 2);
 			clean = clean && good;
 			if (clean)
 				KUNIT_EXPECT_EQ(test, fits,
@@ -567,104 +550,98 @@ static void rpcrdma_group_play(struct rpcrdma_group_orders *orders, u32 at,
 	}
 }
 
-static void rpcrdma_group_play_all(struct rpcrdma_group_orders *orders)
+static void group_play_all(struct group_orders *orders)
 {
 	u32 at, change;
 
-	rpcrdma_group_play(orders, orders->total, 1, RPCRDMA_GROUP_NCHANGES);
+	group_play(orders, orders->total, 1, GROUP_NCHANGES);
 	for (at = 0; at < orders->total; at++) {
-		rpcrdma_group_play(orders, at, 0, RPCRDMA_GROUP_NCHANGES);
-		rpcrdma_group_play(orders, at, 2, RPCRDMA_GROUP_NCHANGES);
-		for (change = 0; change < RPCRDMA_GROUP_NCHANGES; change++)
-			rpcrdma_group_play(orders, at, 1, change);
+		group_play(orders, at, 0, GROUP_NCHANGES);
+		group_play(orders, at, 2, GROUP_NCHANGES);
+		for (change = 0; change < GROUP_NCHANGES; change++)
+			group_play(orders, at, 1, change);
 	}
 }
 
 /* Receive the transmissions in every possible order (Heap's algorithm). */
-static void rpcrdma_group_permute(struct rpcrdma_group_orders *orders)
+static void group_permute(struct group_orders *orders)
 {
-	u32 i = 0, count[RPCRDMA_GROUP_MOST] = { }, *order = orders->order;
+	u32 i = 0, count[GROUP_MOST] = { }, *order = orders->order;
 
-	rpcrdma_group_play_all(orders);
+	group_play_all(orders);
 	while (i < orders->total) {
 		if (count[i] == i) {
 			count[i++] = 0;
 			continue;
 		}
 		swap(order[i % 2 ? count[i] : 0], order[i]);
-		rpcrdma_group_play_all(orders);
+		group_play_all(orders);
 		count[i]++;
 		i = 1;
 	}
 }
 
 /* Covers: RTX-46 RTX-47 RTX-48 RTX-84 RTX-93 */
-static void rpcrdma_group_all_orders(struct kunit *test)
+static void group_all_orders(struct kunit *test)
 {
-	struct rpcrdma_group_orders orders;
+	struct group_orders orders;
 	u32 total, first, i, response;
 
 	for (response = 0; response < 2; response++) {
-		for (total = 1; total <= RPCRDMA_GROUP_MOST; total++) {
+		for (total = 1; total <= GROUP_MOST; total++) {
 			/* There are one or two groups; the second may be a Reply */
 			for (first = 1; first <= total; first++) {
-				rpcrdma_group_setup(&orders.run, test,
-						    &rpcrdma_group_small);
+				group_setup(&orders.run, test, &group_small);
 				orders.total = total;
 				orders.count[0] = first;
 				orders.count[1] = total - first;
 				for (i = 0; i < total; i++) {
 					orders.order[i] = i;
 					orders.tx[i] = i < first ?
-						rpcrdma_group_tx(10, false,
-								 first, i,
-								 true) :
-						rpcrdma_group_tx(20, response,
-								 total - first,
-								 i - first,
-								 false);
+						group_tx(10, false, first, i,
+							 true) :
+						group_tx(20, response,
+							 total - first,
+							 i - first, false);
 				}
-				rpcrdma_group_permute(&orders);
+				group_permute(&orders);
 			}
 		}
 	}
 }
 
 static enum rpcrdma_group_does
-rpcrdma_group_send(struct rpcrdma_group_run *run, u32 xid, bool response,
-		   u32 count, u32 number)
+group_send(struct group_run *run, u32 xid, bool response, u32 count, u32 number)
 {
-	struct rpcrdma2_transmission tx =
-		rpcrdma_group_tx(xid, response, count, number, false);
+	struct rpcrdma2_transmission tx = group_tx(xid, response, count, number,
+						   false);
 
-	return rpcrdma_group_arrive(run, &tx);
+	return group_arrive(run, &tx);
 }
 
-/* A transmission without bytes: XID, F_RESPONSE, count and number, for rpcrdma_group_send(); or, if
+/* A transmission without bytes: XID, F_RESPONSE, count and number, for group_send(); or, if
  * the count is 0, another message
  */
-struct rpcrdma_group_sent {
+struct group_sent {
 	u32	xid;
 	bool	response;
 	u32	count;
 	u32	number;
 };
 
-struct rpcrdma_group_breach_case {
+struct group_breach_case {
 	const char			*desc;
-	struct rpcrdma_group_sent	sent[4];
+	struct group_sent	sent[4];
 	u32				nsent;
 };
 
 /* The last arrival of each case breaks a group, or belongs to none. */
-static const struct rpcrdma_group_breach_case rpcrdma_group_breaches[] = {
-	{ "two Calls interleaved", { { 1, false, 3, 0 }, { 1, false, 3, 1 },
-				     { 2, false, 2, 0 } }, 3 },
+static const struct group_breach_case group_breaches[] = {
+	{ "two Calls interleaved", { { 1, false, 3, 0 }, { 1, false, 3, 1 }, { 2, false, 2, 0 } },
+	  3 },
 	{ "itself again", { { 1, false, 3, 0 }, { 1, false, 3, 0 } }, 2 },
-	{ "the last twice", { { 1, false, 2, 0 }, { 1, false, 2, 1 },
-			      { 1, false, 2, 1 } }, 3 },
-	{ "the second twice", { { 1, true, 3, 0 }, { 1, true, 3, 1 },
-				{ 1, true, 3, 1 } }, 3 },
+	{ "the last twice", { { 1, false, 2, 0 }, { 1, false, 2, 1 }, { 1, false, 2, 1 } }, 3 },
+	{ "the second twice", { { 1, true, 3, 0 }, { 1, true, 3, 1 }, { 1, true, 3, 1 } }, 3 },
 	{ "a gap", { { 1, false, 6, 0 }, { 1, false, 6, 2 } }, 2 },
 	{ "a gap in a Reply", { { 1, true, 3, 0 }, { 1, true, 3, 2 } }, 2 },
 	{ "no group", { { 1, false, 6, 1 } }, 1 },
@@ -673,29 +650,28 @@ static const struct rpcrdma_group_breach_case rpcrdma_group_breaches[] = {
 	{ "another message in a Reply", { { 1, true, 6, 0 }, { } }, 2 },
 	{ "a Call in a Reply", { { 1, true, 2, 0 }, { 2, false, 1, 0 } }, 2 },
 	{ "a Reply in a Call", { { 1, false, 2, 0 }, { 2, true, 1, 0 } }, 2 },
-	{ "a Call's of the same XID", { { 1, true, 2, 0 },
-					{ 1, false, 2, 1 } }, 2 },
+	{ "a Call's of the same XID", { { 1, true, 2, 0 }, { 1, false, 2, 1 } }, 2 },
 	{ "too many", { { 1, false, 7, 0 } }, 1 },
 	{ "too many in a Reply", { { 1, true, 7, 0 } }, 1 },
 };
 
-KUNIT_ARRAY_PARAM_DESC(rpcrdma_group_breach, rpcrdma_group_breaches, desc);
+KUNIT_ARRAY_PARAM_DESC(group_breach, group_breaches, desc);
 
 /* Covers: RTX-47 RTX-48 RTX-50 RTX-93 */
-static void rpcrdma_group_breaks(struct kunit *test)
+static void group_breaks(struct kunit *test)
 {
-	const struct rpcrdma_group_breach_case *param = test->param_value;
-	const struct rpcrdma_group_sent *sent = param->sent;
-	struct rpcrdma_group_run run;
+	const struct group_breach_case *param = test->param_value;
+	const struct group_sent *sent = param->sent;
+	struct group_run run;
 	u32 i;
 
-	rpcrdma_group_setup(&run, test, &rpcrdma_group_small);
+	group_setup(&run, test, &group_small);
 	for (i = 0; i < param->nsent; i++, sent++) {
 		if (sent->count)
-			rpcrdma_group_send(&run, sent->xid, sent->response,
-					   sent->count, sent->number);
+			group_send(&run, sent->xid, sent->response, sent->count,
+				   sent->number);
 		else
-			rpcrdma_group_arrive(&run, NULL);
+			group_arrive(&run, NULL);
 		KUNIT_EXPECT_EQ(test, run.does == RPCRDMA_GROUP_BROKEN,
 				i == param->nsent - 1);
 	}
@@ -703,205 +679,130 @@ static void rpcrdma_group_breaks(struct kunit *test)
 
 /* A transmission that ends before the words with fixed offsets do */
 /* Covers: RTX-45 RTX-46 RTX-48 */
-static void rpcrdma_group_breaks_if_short(struct kunit *test)
+static void group_breaks_if_short(struct kunit *test)
 {
 	struct rpcrdma2_transmission tx;
-	struct rpcrdma_group_run run;
+	struct group_run run;
 	u32 i;
 
 	for (i = 0; i < 2; i++) {
-		rpcrdma_group_setup(&run, test, &rpcrdma_group_small);
+		group_setup(&run, test, &group_small);
 		if (i)
-			rpcrdma_group_send(&run, 1, false, 2, 0);
-		tx = rpcrdma_group_tx(1, false, 2, i, false);
+			group_send(&run, 1, false, 2, 0);
+		tx = group_tx(1, false, 2, i, false);
 		tx.tx_short = true;
-		KUNIT_EXPECT_EQ(test, rpcrdma_group_arrive(&run, &tx),
+		KUNIT_EXPECT_EQ(test, group_arrive(&run, &tx),
 				RPCRDMA_GROUP_BROKEN);
 	}
 }
 
 /* Covers: RTX-37 */
-static void rpcrdma_group_not_announced(struct kunit *test)
+static void group_not_announced(struct kunit *test)
 {
-	struct rpcrdma_group_limits limits = rpcrdma_group_small;
-	struct rpcrdma_group_run run;
+	struct rpcrdma_group_limits limits = group_small;
+	struct group_run run;
 
 	/* We have announced that we accept no Calls as groups, so the header types of groups are
 	 * unknown in a Call. Reply groups are accepted
 	 */
 	limits.gl_ours.xp_call_max = 0;
 	limits.gl_ours.xp_msg_max = 0;
-	rpcrdma_group_setup(&run, test, &limits);
-	KUNIT_EXPECT_EQ(test, rpcrdma_group_send(&run, 1, false, 1, 0),
+	group_setup(&run, test, &limits);
+	KUNIT_EXPECT_EQ(test, group_send(&run, 1, false, 1, 0),
 			RPCRDMA_GROUP_PASS);
-	KUNIT_EXPECT_EQ(test, rpcrdma_group_send(&run, 1, false, 2, 1),
+	KUNIT_EXPECT_EQ(test, group_send(&run, 1, false, 2, 1),
 			RPCRDMA_GROUP_PASS);
-	KUNIT_EXPECT_EQ(test, rpcrdma_group_send(&run, 1, true, 2, 0),
+	KUNIT_EXPECT_EQ(test, group_send(&run, 1, true, 2, 0),
 			RPCRDMA_GROUP_KEEP);
-	KUNIT_EXPECT_EQ(test, rpcrdma_group_send(&run, 1, true, 2, 1),
+	KUNIT_EXPECT_EQ(test, group_send(&run, 1, true, 2, 1),
 			RPCRDMA_GROUP_WHOLE);
 	/* Such a Call breaks an open Reply group, like any message */
-	rpcrdma_group_send(&run, 1, true, 2, 0);
-	KUNIT_EXPECT_EQ(test, rpcrdma_group_send(&run, 2, false, 1, 0),
+	group_send(&run, 1, true, 2, 0);
+	KUNIT_EXPECT_EQ(test, group_send(&run, 2, false, 1, 0),
 			RPCRDMA_GROUP_BROKEN);
 	/* No Call of ours offers Receives for a group */
 	limits.gl_replies = 0;
-	rpcrdma_group_setup(&run, test, &limits);
-	KUNIT_EXPECT_EQ(test, rpcrdma_group_send(&run, 1, true, 1, 0),
+	group_setup(&run, test, &limits);
+	KUNIT_EXPECT_EQ(test, group_send(&run, 1, true, 1, 0),
 			RPCRDMA_GROUP_BROKEN);
 }
 
 /* First transmissions, valid and invalid, with values at the limits */
-struct rpcrdma_group_first_case {
+struct group_first_case {
 	const char			*desc;
 	bool				good;
 	struct rpcrdma2_transmission	tx;
 };
 
-static const struct rpcrdma_group_first_case rpcrdma_group_first_cases[] = {
-	{
-		.desc = "the shortest", .good = true,
-		.tx = {
-			.tx_count = 1, .tx_stream = 8, .tx_here = 8,
-			.tx_len = 72, .tx_replies = 1,
-		},
-	}, {
-		.desc = "chunks in its header", .good = true,
-		.tx = {
-			.tx_count = 1, .tx_stream = 8, .tx_here = 8,
-			.tx_len = 96, .tx_replies = 1,
-		},
-	}, {
-		.desc = "a header that is too short",
-		.tx = {
-			.tx_count = 1, .tx_stream = 8, .tx_here = 8,
-			.tx_len = 71, .tx_replies = 1,
-		},
-	}, {
-		.desc = "the longest", .good = true,
-		.tx = {
-			.tx_count = 6, .tx_stream = 4096, .tx_here = 8,
-			.tx_len = 72, .tx_replies = U32_MAX,
-			.tx_results = U32_MAX,
-		},
-	}, {
-		.desc = "a stream that is judged later", .good = true,
-		.tx = {
-			.tx_count = 6, .tx_stream = 4097, .tx_here = 8,
-			.tx_len = 72, .tx_replies = 1,
-		},
-	}, {
-		.desc = "too many",
-		.tx = {
-			.tx_count = 7, .tx_stream = 99, .tx_here = 8,
-			.tx_len = 72, .tx_replies = 1,
-		},
-	}, {
-		.desc = "none",
-		.tx = {
-			.tx_count = 0, .tx_stream = 8, .tx_here = 8,
-			.tx_len = 72, .tx_replies = 1,
-		},
-	}, {
-		.desc = "nobody waits",
-		.tx = {
-			.tx_count = 1, .tx_stream = 8, .tx_here = 8,
-			.tx_len = 72,
-		},
-	}, {
-		.desc = "7 bytes",
-		.tx = {
-			.tx_count = 2, .tx_stream = 7, .tx_here = 7,
-			.tx_len = 71, .tx_replies = 1,
-		},
-	}, {
-		.desc = "no whole word in front of more",
-		.tx = {
-			.tx_count = 2, .tx_stream = 12, .tx_here = 9,
-			.tx_len = 73, .tx_replies = 1,
-		},
-	}, {
-		.desc = "no whole word at the end", .good = true,
-		.tx = {
-			.tx_count = 2, .tx_stream = 9, .tx_here = 9,
-			.tx_len = 73, .tx_replies = 1,
-		},
-	}, {
-		.desc = "only one, and not all",
-		.tx = {
-			.tx_count = 1, .tx_stream = 12, .tx_here = 8,
-			.tx_len = 72, .tx_replies = 1,
-		},
-	}, {
-		.desc = "more than all",
-		.tx = {
-			.tx_count = 2, .tx_stream = 8, .tx_here = 12,
-			.tx_len = 76, .tx_replies = 1,
-		},
-	}, {
-		.desc = "a byte of data", .good = true,
-		.tx = {
-			.tx_count = 1, .tx_stream = 8, .tx_here = 8,
-			.tx_len = 257, .tx_data = 256, .tx_replies = 1,
-		},
-	}, {
-		.desc = "no byte of data",
-		.tx = {
-			.tx_count = 1, .tx_stream = 8, .tx_here = 8,
-			.tx_len = 256, .tx_data = 256, .tx_replies = 1,
-		},
-	}, {
-		.desc = "stream up to the data", .good = true,
-		.tx = {
-			.tx_count = 1, .tx_stream = 192, .tx_here = 192,
-			.tx_len = 300, .tx_data = 256, .tx_replies = 1,
-		},
-	}, {
-		.desc = "stream into the data",
-		.tx = {
-			.tx_count = 1, .tx_stream = 193, .tx_here = 193,
-			.tx_len = 300, .tx_data = 256, .tx_replies = 1,
-		},
-	}, {
-		.desc = "targets that are full", .good = true,
-		.tx = {
-			.tx_count = 1, .tx_stream = 8, .tx_here = 8,
-			.tx_len = 1280, .tx_data = 256, .tx_replies = 1,
-		},
-	}, {
-		.desc = "targets that run over",
-		.tx = {
-			.tx_count = 1, .tx_stream = 8, .tx_here = 8,
-			.tx_len = 1281, .tx_data = 256, .tx_replies = 1,
-		},
-	}, {
-		.desc = "a long Reply", .good = true,
-		.tx = {
-			.tx_count = 6, .tx_stream = U32_MAX, .tx_here = 8,
-			.tx_len = 72, .tx_response = true, .tx_replies = 3,
-		},
-	},
+static const struct group_first_case group_first_cases[] = {
+	{ "the shortest", .good = true,
+	  .tx = { .tx_count = 1, .tx_stream = 8, .tx_here = 8, .tx_len = 72, .tx_replies = 1, } },
+	{ "chunks in its header", .good = true,
+	  .tx = { .tx_count = 1, .tx_stream = 8, .tx_here = 8, .tx_len = 96, .tx_replies = 1, } },
+	{ "a header that is too short",
+	  .tx = { .tx_count = 1, .tx_stream = 8, .tx_here = 8, .tx_len = 71, .tx_replies = 1, } },
+	{ "the longest", .good = true,
+	  .tx = { .tx_count = 6, .tx_stream = 4096, .tx_here = 8, .tx_len = 72,
+		  .tx_replies = U32_MAX, .tx_results = U32_MAX, } },
+	{ "a stream that is judged later", .good = true,
+	  .tx = { .tx_count = 6, .tx_stream = 4097, .tx_here = 8, .tx_len = 72,
+		  .tx_replies = 1, } },
+	{ "too many",
+	  .tx = { .tx_count = 7, .tx_stream = 99, .tx_here = 8, .tx_len = 72, .tx_replies = 1, } },
+	{ "none",
+	  .tx = { .tx_count = 0, .tx_stream = 8, .tx_here = 8, .tx_len = 72, .tx_replies = 1, } },
+	{ "nobody waits", .tx = { .tx_count = 1, .tx_stream = 8, .tx_here = 8, .tx_len = 72, } },
+	{ "7 bytes",
+	  .tx = { .tx_count = 2, .tx_stream = 7, .tx_here = 7, .tx_len = 71, .tx_replies = 1, } },
+	{ "no whole word in front of more",
+	  .tx = { .tx_count = 2, .tx_stream = 12, .tx_here = 9, .tx_len = 73, .tx_replies = 1, } },
+	{ "no whole word at the end", .good = true,
+	  .tx = { .tx_count = 2, .tx_stream = 9, .tx_here = 9, .tx_len = 73, .tx_replies = 1, } },
+	{ "only one, and not all",
+	  .tx = { .tx_count = 1, .tx_stream = 12, .tx_here = 8, .tx_len = 72, .tx_replies = 1, } },
+	{ "more than all",
+	  .tx = { .tx_count = 2, .tx_stream = 8, .tx_here = 12, .tx_len = 76, .tx_replies = 1, } },
+	{ "a byte of data", .good = true,
+	  .tx = { .tx_count = 1, .tx_stream = 8, .tx_here = 8, .tx_len = 257, .tx_data = 256,
+		  .tx_replies = 1, } },
+	{ "no byte of data",
+	  .tx = { .tx_count = 1, .tx_stream = 8, .tx_here = 8, .tx_len = 256, .tx_data = 256,
+		  .tx_replies = 1, } },
+	{ "stream up to the data", .good = true,
+	  .tx = { .tx_count = 1, .tx_stream = 192, .tx_here = 192, .tx_len = 300, .tx_data = 256,
+		  .tx_replies = 1, } },
+	{ "stream into the data",
+	  .tx = { .tx_count = 1, .tx_stream = 193, .tx_here = 193, .tx_len = 300, .tx_data = 256,
+		  .tx_replies = 1, } },
+	{ "targets that are full", .good = true,
+	  .tx = { .tx_count = 1, .tx_stream = 8, .tx_here = 8, .tx_len = 1280, .tx_data = 256,
+		  .tx_replies = 1, } },
+	{ "targets that run over",
+	  .tx = { .tx_count = 1, .tx_stream = 8, .tx_here = 8, .tx_len = 1281, .tx_data = 256,
+		  .tx_replies = 1, } },
+	{ "a long Reply", .good = true,
+	  .tx = { .tx_count = 6, .tx_stream = U32_MAX, .tx_here = 8, .tx_len = 72,
+		  .tx_response = true, .tx_replies = 3, } },
 };
 
-KUNIT_ARRAY_PARAM_DESC(rpcrdma_group_first, rpcrdma_group_first_cases, desc);
+KUNIT_ARRAY_PARAM_DESC(group_first, group_first_cases, desc);
 
 /* Covers: RTX-41 RTX-43 RTX-45 RTX-56 RTX-57 */
-static void rpcrdma_group_first_ones(struct kunit *test)
+static void group_first_ones(struct kunit *test)
 {
-	const struct rpcrdma_group_first_case *param = test->param_value;
+	const struct group_first_case *param = test->param_value;
 	struct rpcrdma2_transmission tx = param->tx;
-	struct rpcrdma_group_run run;
+	struct group_run run;
 
 	tx.tx_first = true;
-	rpcrdma_group_setup(&run, test, &rpcrdma_group_small);
-	KUNIT_EXPECT_EQ(test, rpcrdma_group_arrive(&run, &tx),
-			!param->good ? RPCRDMA_GROUP_BROKEN :
-			tx.tx_count == 1 ? RPCRDMA_GROUP_WHOLE :
-					   RPCRDMA_GROUP_KEEP);
+	group_setup(&run, test, &group_small);
+	KUNIT_EXPECT_EQ(test, group_arrive(&run, &tx),
+			!param->good ? RPCRDMA_GROUP_BROKEN : tx.tx_count == 1 ?
+			RPCRDMA_GROUP_WHOLE : RPCRDMA_GROUP_KEEP);
 }
 
 /* A second transmission. 12 bytes of the stream were not in the first one. */
-struct rpcrdma_group_next_case {
+struct group_next_case {
 	const char	*desc;
 	bool		good;
 	u32		count;
@@ -911,7 +812,7 @@ struct rpcrdma_group_next_case {
 	bool		ragged;
 };
 
-static const struct rpcrdma_group_next_case rpcrdma_group_next_cases[] = {
+static const struct group_next_case group_next_cases[] = {
 	{ "all that is left", true, 2, 12, 0, 48, false },
 	{ "a word less", false, 2, 8, 0, 44, false },
 	{ "a word more", false, 2, 16, 0, 52, false },
@@ -921,10 +822,8 @@ static const struct rpcrdma_group_next_case rpcrdma_group_next_cases[] = {
 	{ "a byte too few in it", false, 2, 12, 0, 47, false },
 	{ "a byte too many in it", false, 2, 12, 0, 49, false },
 	{ "data behind it", true, 2, 12, 256, 257, false },
-	{ "data behind a part that was not full", false, 2, 12, 256, 257,
-	  true },
-	{ "stream behind a part that was not full", true, 2, 12, 0, 48,
-	  true },
+	{ "data behind a part that was not full", false, 2, 12, 256, 257, true },
+	{ "stream behind a part that was not full", true, 2, 12, 0, 48, true },
 	{ "no data behind it", false, 2, 12, 256, 256, false },
 	{ "full targets", true, 2, 12, 256, 1280, false },
 	{ "targets that run over", false, 2, 12, 256, 1281, false },
@@ -932,12 +831,12 @@ static const struct rpcrdma_group_next_case rpcrdma_group_next_cases[] = {
 	{ "nothing", false, 3, 0, 0, 36, false },
 };
 
-KUNIT_ARRAY_PARAM_DESC(rpcrdma_group_next, rpcrdma_group_next_cases, desc);
+KUNIT_ARRAY_PARAM_DESC(group_next, group_next_cases, desc);
 
 /* Covers: RTX-43 RTX-44 RTX-46 RTX-58 RTX-59 */
-static void rpcrdma_group_next_ones(struct kunit *test)
+static void group_next_ones(struct kunit *test)
 {
-	const struct rpcrdma_group_next_case *param = test->param_value;
+	const struct group_next_case *param = test->param_value;
 	struct rpcrdma2_transmission first = {
 		.tx_first = true, .tx_count = param->count, .tx_stream = 20,
 		.tx_here = 8, .tx_replies = 1, .tx_data = 256,
@@ -947,15 +846,13 @@ static void rpcrdma_group_next_ones(struct kunit *test)
 		.tx_number = 1, .tx_offset = 8, .tx_here = param->here,
 		.tx_data = param->data, .tx_len = param->len,
 	};
-	struct rpcrdma_group_run run;
+	struct group_run run;
 
-	rpcrdma_group_setup(&run, test, &rpcrdma_group_small);
-	KUNIT_ASSERT_EQ(test, rpcrdma_group_arrive(&run, &first),
-			RPCRDMA_GROUP_KEEP);
-	KUNIT_EXPECT_EQ(test, rpcrdma_group_arrive(&run, &next),
-			!param->good ? RPCRDMA_GROUP_BROKEN :
-			param->count == 2 ? RPCRDMA_GROUP_WHOLE :
-					    RPCRDMA_GROUP_KEEP);
+	group_setup(&run, test, &group_small);
+	KUNIT_ASSERT_EQ(test, group_arrive(&run, &first), RPCRDMA_GROUP_KEEP);
+	KUNIT_EXPECT_EQ(test, group_arrive(&run, &next), !param->good ?
+			RPCRDMA_GROUP_BROKEN : param->count == 2 ?
+			RPCRDMA_GROUP_WHOLE : RPCRDMA_GROUP_KEEP);
 }
 
 /*
@@ -964,7 +861,7 @@ static void rpcrdma_group_next_ones(struct kunit *test)
  *
  * Covers: RTX-59
  */
-static void rpcrdma_group_ends_with_a_rest(struct kunit *test)
+static void group_ends_with_a_rest(struct kunit *test)
 {
 	struct rpcrdma2_transmission first = {
 		.tx_first = true, .tx_count = 3, .tx_stream = 24, .tx_here = 8,
@@ -977,21 +874,18 @@ static void rpcrdma_group_ends_with_a_rest(struct kunit *test)
 		.tx_number = 2, .tx_offset = 16, .tx_here = 8, .tx_data = 256,
 		.tx_len = 256 + 512,
 	};
-	struct rpcrdma_group_run run;
+	struct group_run run;
 
-	rpcrdma_group_setup(&run, test, &rpcrdma_group_small);
-	KUNIT_ASSERT_EQ(test, rpcrdma_group_arrive(&run, &first),
-			RPCRDMA_GROUP_KEEP);
-	KUNIT_ASSERT_EQ(test, rpcrdma_group_arrive(&run, &between),
-			RPCRDMA_GROUP_KEEP);
-	KUNIT_EXPECT_EQ(test, rpcrdma_group_arrive(&run, &more),
-			RPCRDMA_GROUP_BROKEN);
+	group_setup(&run, test, &group_small);
+	KUNIT_ASSERT_EQ(test, group_arrive(&run, &first), RPCRDMA_GROUP_KEEP);
+	KUNIT_ASSERT_EQ(test, group_arrive(&run, &between), RPCRDMA_GROUP_KEEP);
+	KUNIT_EXPECT_EQ(test, group_arrive(&run, &more), RPCRDMA_GROUP_BROKEN);
 }
 
 /* Covers: RTX-41 RTX-59 */
-static void rpcrdma_group_judges(struct kunit *test)
+static void group_judges(struct kunit *test)
 {
-	struct rpcrdma_group_limits limits = rpcrdma_group_small;
+	struct rpcrdma_group_limits limits = group_small;
 	struct rpcrdma_group group = { .gr_stream = 100 };
 
 	KUNIT_EXPECT_EQ(test, rpcrdma_group_check(&group, &limits, 0),
@@ -1029,7 +923,7 @@ static void rpcrdma_group_judges(struct kunit *test)
 /* --- layouts --------------------------------------------------------------- */
 
 /**
- * struct rpcrdma_group_trip - a message on its way from a sender to a receiver
+ * struct group_trip - a message on its way from a sender to a receiver
  * @run: the receiver
  * @peer: what the receiver has announced, as the sender knows it
  * @layout: how the sender divides the message
@@ -1037,8 +931,8 @@ static void rpcrdma_group_judges(struct kunit *test)
  * @segs: maximum number of segments in a Send
  * @data: number of bytes of data sent
  */
-struct rpcrdma_group_trip {
-	struct rpcrdma_group_run	run;
+struct group_trip {
+	struct group_run	run;
 	const struct rpcrdma2_rtx	*peer;
 	struct rpcrdma_layout		layout;
 	u32				item;
@@ -1046,9 +940,8 @@ struct rpcrdma_group_trip {
 	u64				data;
 };
 
-static void rpcrdma_group_check_part(struct rpcrdma_group_trip *trip,
-				     const struct rpcrdma_outgoing *out,
-				     bool last_part)
+static void group_check_part(struct group_trip *trip,
+			     const struct rpcrdma_outgoing *out, bool last_part)
 {
 	const struct rpcrdma2_rtx *peer = trip->peer;
 	struct kunit *test = trip->run.test;
@@ -1058,14 +951,13 @@ static void rpcrdma_group_check_part(struct rpcrdma_group_trip *trip,
 	if (!last_part)
 		KUNIT_EXPECT_EQ(test, out->og_part % peer->xp_seg, 0);
 	KUNIT_EXPECT_EQ(test, out->og_tx.tx_data, peer->xp_head);
-	KUNIT_EXPECT_LE(test, out->og_hdr + out->og_tx.tx_here,
-			peer->xp_head);
+	KUNIT_EXPECT_LE(test, out->og_hdr + out->og_tx.tx_here, peer->xp_head);
 	KUNIT_EXPECT_EQ(test, out->og_len, peer->xp_head + out->og_part);
 }
 
 /* Send one transmission, and let it arrive at the receiver. */
-static void rpcrdma_group_trip_one(struct rpcrdma_group_trip *trip,
-				   struct rpcrdma_outgoing *out, u32 count)
+static void group_trip_one(struct group_trip *trip,
+			   struct rpcrdma_outgoing *out, u32 count)
 {
 	const struct rpcrdma_layout *layout = &trip->layout;
 	struct rpcrdma2_transmission *tx = &out->og_tx;
@@ -1074,11 +966,10 @@ static void rpcrdma_group_trip_one(struct rpcrdma_group_trip *trip,
 
 	KUNIT_EXPECT_LE(test, out->og_len, layout->ly_limit);
 	if (out->og_part)
-		rpcrdma_group_check_part(trip, out, layout->ly_placed ==
-					 layout->ly_data);
+		group_check_part(trip, out,
+				 layout->ly_placed == layout->ly_data);
 	else
-		KUNIT_EXPECT_EQ(test, out->og_len,
-				out->og_hdr + tx->tx_here);
+		KUNIT_EXPECT_EQ(test, out->og_len, out->og_hdr + tx->tx_here);
 	if (!tx->tx_number) {
 		tx->tx_first = true;
 		tx->tx_count = count;
@@ -1086,14 +977,14 @@ static void rpcrdma_group_trip_one(struct rpcrdma_group_trip *trip,
 		tx->tx_replies = 1;
 	}
 	tx->tx_len = out->og_len;
-	KUNIT_ASSERT_EQ(test, rpcrdma_group_arrive(&trip->run, tx), last ?
-			RPCRDMA_GROUP_WHOLE : RPCRDMA_GROUP_KEEP);
+	KUNIT_ASSERT_EQ(test, group_arrive(&trip->run, tx),
+			last ? RPCRDMA_GROUP_WHOLE : RPCRDMA_GROUP_KEEP);
 	trip->data += out->og_part;
 }
 
 /* Send a whole message, and check that it takes exactly rpcrdma_layout_count() transmissions. */
-static void rpcrdma_group_trip_all(struct rpcrdma_group_trip *trip, u32 stream,
-				   u32 hdr, u32 limit)
+static void group_trip_all(struct group_trip *trip, u32 stream, u32 hdr,
+			   u32 limit)
 {
 	struct rpcrdma_layout *layout = &trip->layout;
 	struct kunit *test = trip->run.test;
@@ -1106,7 +997,7 @@ static void rpcrdma_group_trip_all(struct rpcrdma_group_trip *trip, u32 stream,
 	layout->ly_stream = stream;
 	KUNIT_ASSERT_TRUE(test, rpcrdma_layout_place(layout, trip->peer,
 						     trip->segs, trip->item));
-	rpcrdma_group_setup(&trip->run, test, &trip->run.limits);
+	group_setup(&trip->run, test, &trip->run.limits);
 	trip->data = 0;
 
 	count = rpcrdma_layout_count(layout, 256);
@@ -1115,19 +1006,18 @@ static void rpcrdma_group_trip_all(struct rpcrdma_group_trip *trip, u32 stream,
 	KUNIT_EXPECT_EQ(test, rpcrdma_layout_count(layout, count - 1), 0);
 	while (layout->ly_number < count) {
 		KUNIT_ASSERT_TRUE(test, rpcrdma_layout_next(layout, &out));
-		rpcrdma_group_trip_one(trip, &out, count);
+		group_trip_one(trip, &out, count);
 	}
 	KUNIT_EXPECT_FALSE(test, rpcrdma_layout_next(layout, &out));
 	KUNIT_EXPECT_EQ(test, trip->data, layout->ly_data);
 	KUNIT_EXPECT_EQ(test, trip->run.group.gr_stream, layout->ly_sent);
-	KUNIT_EXPECT_EQ(test, rpcrdma_group_check(&trip->run.group,
-						  &trip->run.limits,
-						  trip->item),
-			RPCRDMA_OK);
+	KUNIT_EXPECT_EQ(test,
+			rpcrdma_group_check(&trip->run.group, &trip->run.limits,
+					    trip->item), RPCRDMA_OK);
 }
 
 /* Layouts of Receives: the smallest and the largest head and segment, and common values */
-struct rpcrdma_group_grid_case {
+struct group_grid_case {
 	const char	*desc;
 	u32		head;
 	u32		seg;
@@ -1136,7 +1026,7 @@ struct rpcrdma_group_grid_case {
 	u32		segs;
 };
 
-static const struct rpcrdma_group_grid_case rpcrdma_group_grid_cases[] = {
+static const struct group_grid_case group_grid_cases[] = {
 	{ "smallest", 256, 512, 1, 256, 99 },
 	{ "smallest, many", 256, 512, 7, 0, 99 },
 	{ "the usual", 1024, 4096, 7, 0, 99 },
@@ -1146,30 +1036,29 @@ static const struct rpcrdma_group_grid_case rpcrdma_group_grid_cases[] = {
 	{ "room behind the targets", 512, 512, 3, 2000, 2 },
 };
 
-KUNIT_ARRAY_PARAM_DESC(rpcrdma_group_grid, rpcrdma_group_grid_cases, desc);
+KUNIT_ARRAY_PARAM_DESC(group_grid, group_grid_cases, desc);
 
-#define RPCRDMA_GROUP_NLENGTHS	9u
+#define GROUP_NLENGTHS	9u
 
 /* Send a message without an item if @which is 0, or with an item of one of nine lengths. Most of
  * these are near a multiple of the size of a segment, or of all segments of a Receive.
  */
-static void rpcrdma_group_trip_item(struct rpcrdma_group_trip *trip,
-				    u32 which, u32 stream, u32 limit)
+static void group_trip_item(struct group_trip *trip, u32 which, u32 stream,
+			    u32 limit)
 {
 	u32 seg = trip->peer->xp_seg, room = seg * trip->peer->xp_nsegs;
-	const u32 lengths[RPCRDMA_GROUP_NLENGTHS + 1] = {
-		0, 1, seg - 1, seg, seg + 1, room - 1, room, room + 1,
-		3 * room, 3 * room + 1,
+	const u32 lengths[GROUP_NLENGTHS + 1] = {
+		0, 1, seg - 1, seg, seg + 1, room - 1, room, room + 1, 3 * room,
+		3 * room + 1,
 	};
 
 	trip->item = lengths[which];
-	rpcrdma_group_trip_all(trip, stream, RPCRDMA2_RTX_MSG_MIN +
-			       !!which * RPCRDMA2_RTX_ITEM_LEN, limit);
+	group_trip_all(trip, stream, RPCRDMA2_RTX_MSG_MIN + !!which *
+		       RPCRDMA2_RTX_ITEM_LEN, limit);
 }
 
-static void rpcrdma_group_trip_begin(struct rpcrdma_group_trip *trip,
-				     struct kunit *test,
-				     const struct rpcrdma_group_grid_case *param)
+static void group_trip_begin(struct group_trip *trip, struct kunit *test,
+			     const struct group_grid_case *param)
 {
 	struct rpcrdma2_rtx *ours = &trip->run.limits.gl_ours;
 
@@ -1184,9 +1073,9 @@ static void rpcrdma_group_trip_begin(struct rpcrdma_group_trip *trip,
 }
 
 /* Covers: RTX-41 RTX-43 RTX-44 RTX-46 RTX-55 RTX-56 RTX-57 RTX-58 RTX-59 */
-static void rpcrdma_group_grid(struct kunit *test)
+static void group_grid(struct kunit *test)
 {
-	const struct rpcrdma_group_grid_case *param = test->param_value;
+	const struct group_grid_case *param = test->param_value;
 	u32 rbsiz = param->head + param->seg * param->nsegs + param->behind;
 	const u32 streams[] = {
 		8, 9, param->head - 76, param->head - 72, param->head - 71,
@@ -1194,51 +1083,50 @@ static void rpcrdma_group_grid(struct kunit *test)
 		3 * rbsiz - 3, 3 * rbsiz,
 	};
 	struct rpcrdma_kunit *fx = test->priv;
-	struct rpcrdma_group_trip *trip;
+	struct group_trip *trip;
 	struct rpcrdma2_rtx peer;
 	u32 i, which;
 
-	trip = (struct rpcrdma_group_trip *)fx->kf_buf;
-	rpcrdma_group_trip_begin(trip, test, param);
+	trip = (struct group_trip *)fx->kf_buf;
+	group_trip_begin(trip, test, param);
 	peer = trip->run.limits.gl_ours;
 	trip->peer = &peer;
 	for (i = 0; i < ARRAY_SIZE(streams); i++)
-		for (which = 0; which <= RPCRDMA_GROUP_NLENGTHS; which++)
-			rpcrdma_group_trip_item(trip, which, streams[i], rbsiz);
+		for (which = 0; which <= GROUP_NLENGTHS; which++)
+			group_trip_item(trip, which, streams[i], rbsiz);
 }
 
 /* Send streams of every length from 8 bytes to the size of three Receives. */
-static void rpcrdma_group_every_stream(struct rpcrdma_group_trip *trip,
-				       struct kunit *test,
-				       const struct rpcrdma_group_grid_case *param)
+static void group_every_stream(struct group_trip *trip, struct kunit *test,
+			       const struct group_grid_case *param)
 {
 	u32 rbsiz = param->head + param->seg * param->nsegs + param->behind;
 	struct rpcrdma2_rtx peer;
 	u32 stream;
 
-	rpcrdma_group_trip_begin(trip, test, param);
+	group_trip_begin(trip, test, param);
 	peer = trip->run.limits.gl_ours;
 	trip->peer = &peer;
 	for (stream = 8; stream <= 3 * rbsiz; stream++) {
-		rpcrdma_group_trip_item(trip, 0, stream, rbsiz);
-		rpcrdma_group_trip_item(trip, 1 + stream % RPCRDMA_GROUP_NLENGTHS,
-					stream, rbsiz);
+		group_trip_item(trip, 0, stream, rbsiz);
+		group_trip_item(trip, 1 + stream % GROUP_NLENGTHS, stream,
+				rbsiz);
 	}
 }
 
 /* Covers: RTX-41 RTX-43 RTX-57 */
-static void rpcrdma_group_all_streams(struct kunit *test)
+static void group_all_streams(struct kunit *test)
 {
 	struct rpcrdma_kunit *fx = test->priv;
-	struct rpcrdma_group_trip *trip;
+	struct group_trip *trip;
 
-	trip = (struct rpcrdma_group_trip *)fx->kf_buf;
-	rpcrdma_group_every_stream(trip, test, &rpcrdma_group_grid_cases[0]);
-	rpcrdma_group_every_stream(trip, test, &rpcrdma_group_grid_cases[1]);
+	trip = (struct group_trip *)fx->kf_buf;
+	group_every_stream(trip, test, &group_grid_cases[0]);
+	group_every_stream(trip, test, &group_grid_cases[1]);
 }
 
 /* Some of the worked examples of rtx.rst, and other messages */
-struct rpcrdma_group_plan_case {
+struct group_plan_case {
 	const char		*desc;
 	u32			hdr;
 	u32			limit;
@@ -1248,41 +1136,25 @@ struct rpcrdma_group_plan_case {
 	u32			lens[4];
 };
 
-static const struct rpcrdma_group_plan_case rpcrdma_group_plan_cases[] = {
-	{
-		"WRITE of 8192", 72, 29696, 80, 8192,
-		1, { 9216 }
-	}, {
-		"WRITE of 65536", 72, 29696, 80, 65536,
-		3, { 29696, 29696, 9216 }
-	}, {
-		"long Call", 64, 29696, 100000, 0,
-		4, { 29696, 29696, 29696, 11084 }
-	}, {
-		"Reply of 30000", 64, 16384, 30000, 0,
-		2, { 16384, 13716 }
-	}, {
-		"item that ends with the transmission", 72, 29696, 80, 28672, 1, { 29696 }
-	}, {
-		"stream that ends with the transmission", 64, 29696, 29632, 0, 1, { 29696 }
-	}, {
-		"a byte more", 64, 29696, 29633, 0, 2, { 29696, 37 }
-	}, {
-		"stream beside an item", 72, 29696, 1000, 4096,
-		2, { 5120, 84 }
-	}, {
-		"a limit that is no whole word", 64, 29699, 29636, 0,
-		2, { 29696, 40 }
-	},
+static const struct group_plan_case group_plan_cases[] = {
+	{ "WRITE of 8192", 72, 29696, 80, 8192, 1, { 9216 } },
+	{ "WRITE of 65536", 72, 29696, 80, 65536, 3, { 29696, 29696, 9216 } },
+	{ "long Call", 64, 29696, 100000, 0, 4, { 29696, 29696, 29696, 11084 } },
+	{ "Reply of 30000", 64, 16384, 30000, 0, 2, { 16384, 13716 } },
+	{ "item that ends with the transmission", 72, 29696, 80, 28672, 1, { 29696 } },
+	{ "stream that ends with the transmission", 64, 29696, 29632, 0, 1, { 29696 } },
+	{ "a byte more", 64, 29696, 29633, 0, 2, { 29696, 37 } },
+	{ "stream beside an item", 72, 29696, 1000, 4096, 2, { 5120, 84 } },
+	{ "a limit that is no whole word", 64, 29699, 29636, 0, 2, { 29696, 40 } },
 };
 
-KUNIT_ARRAY_PARAM_DESC(rpcrdma_group_plan, rpcrdma_group_plan_cases, desc);
+KUNIT_ARRAY_PARAM_DESC(group_plan, group_plan_cases, desc);
 
 /* Covers: RTX-41 RTX-55 RTX-56 */
-static void rpcrdma_group_plans(struct kunit *test)
+static void group_plans(struct kunit *test)
 {
-	const struct rpcrdma_group_plan_case *param = test->param_value;
-	const struct rpcrdma2_rtx *peer = &rpcrdma_group_vector_limits.gl_ours;
+	const struct group_plan_case *param = test->param_value;
+	const struct rpcrdma2_rtx *peer = &group_vector_limits.gl_ours;
 	struct rpcrdma_layout layout = {
 		.ly_hdr = param->hdr, .ly_limit = param->limit,
 		.ly_stream = param->stream,
@@ -1290,10 +1162,9 @@ static void rpcrdma_group_plans(struct kunit *test)
 	struct rpcrdma_outgoing out;
 	u32 i;
 
-	KUNIT_ASSERT_TRUE(test, rpcrdma_layout_place(&layout, peer, 99,
-						     param->item));
-	KUNIT_EXPECT_EQ(test, rpcrdma_group_call(&layout, peer),
-			param->count);
+	KUNIT_ASSERT_TRUE(test,
+			  rpcrdma_layout_place(&layout, peer, 99, param->item));
+	KUNIT_EXPECT_EQ(test, rpcrdma_group_call(&layout, peer), param->count);
 	for (i = 0; i < param->count; i++) {
 		KUNIT_ASSERT_TRUE(test, rpcrdma_layout_next(&layout, &out));
 		KUNIT_EXPECT_EQ(test, out.og_len, param->lens[i]);
@@ -1303,9 +1174,9 @@ static void rpcrdma_group_plans(struct kunit *test)
 }
 
 /* Covers: RTX-41 RTX-56 */
-static void rpcrdma_group_reach(struct kunit *test)
+static void group_reach(struct kunit *test)
 {
-	struct rpcrdma2_rtx peer = rpcrdma_group_vector_limits.gl_ours;
+	struct rpcrdma2_rtx peer = group_vector_limits.gl_ours;
 
 	KUNIT_EXPECT_EQ(test, rpcrdma_layout_reach(&peer, 65536), 29696);
 	KUNIT_EXPECT_EQ(test, rpcrdma_layout_reach(&peer, 29696), 29696);
@@ -1324,7 +1195,7 @@ static void rpcrdma_group_reach(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_layout_reach(&peer, U32_MAX), 0);
 }
 
-struct rpcrdma_group_gather_case {
+struct group_gather_case {
 	const char	*desc;
 	u32		sges;
 	u32		offset;
@@ -1333,7 +1204,7 @@ struct rpcrdma_group_gather_case {
 	u32		want;
 };
 
-static const struct rpcrdma_group_gather_case rpcrdma_group_gather_cases[] = {
+static const struct group_gather_case group_gather_cases[] = {
 	{ "no SGE for data", 0, 0, 4096, 4096, 0 },
 	{ "one page", 1, 0, 4096, 4096, 1 },
 	{ "parts of two pages", 1, 1, 4096, 4096, 0 },
@@ -1351,12 +1222,12 @@ static const struct rpcrdma_group_gather_case rpcrdma_group_gather_cases[] = {
 	{ "everything large", U32_MAX, 0, 65536, 65536, U32_MAX },
 };
 
-KUNIT_ARRAY_PARAM_DESC(rpcrdma_group_gather, rpcrdma_group_gather_cases, desc);
+KUNIT_ARRAY_PARAM_DESC(group_gather, group_gather_cases, desc);
 
 /* Covers: RTX-58 */
-static void rpcrdma_group_gathers(struct kunit *test)
+static void group_gathers(struct kunit *test)
 {
-	const struct rpcrdma_group_gather_case *param = test->param_value;
+	const struct group_gather_case *param = test->param_value;
 
 	KUNIT_EXPECT_EQ(test, rpcrdma_layout_gather(param->sges, param->offset,
 						    param->page, param->seg),
@@ -1364,12 +1235,11 @@ static void rpcrdma_group_gathers(struct kunit *test)
 }
 
 /* Covers: RTX-32 RTX-41 */
-static void rpcrdma_group_base_form(struct kunit *test)
+static void group_base_form(struct kunit *test)
 {
-	struct rpcrdma2_rtx peer = rpcrdma_group_vector_limits.gl_ours;
-	struct rpcrdma_layout layout = {
-		.ly_hdr = 64, .ly_limit = 29696, .ly_stream = 80,
-	}, placed;
+	struct rpcrdma2_rtx peer = group_vector_limits.gl_ours;
+	struct rpcrdma_layout layout = { .ly_hdr = 64, .ly_limit = 29696,
+					 .ly_stream = 80, }, placed;
 	u32 i;
 
 	/* The message fits into one transmission, but takes base form if xp_call_max is 0 or
@@ -1403,8 +1273,8 @@ static void rpcrdma_group_base_form(struct kunit *test)
 		placed = layout;
 		placed.ly_hdr = i;
 		placed.ly_stream = 100;
-		KUNIT_ASSERT_TRUE(test, rpcrdma_layout_place(&placed, &peer,
-							     1, 4096));
+		KUNIT_ASSERT_TRUE(test, rpcrdma_layout_place(&placed, &peer, 1,
+							     4096));
 		KUNIT_EXPECT_EQ(test, rpcrdma_group_call(&placed, &peer),
 				i <= 1016 ? 2 : 0);
 	}
@@ -1422,31 +1292,25 @@ static void rpcrdma_group_base_form(struct kunit *test)
 	 */
 	placed = layout;
 	placed.ly_limit = 1024 + 4095;
-	KUNIT_EXPECT_FALSE(test, rpcrdma_layout_place(&placed, &peer, 9,
-						      4096));
+	KUNIT_EXPECT_FALSE(test, rpcrdma_layout_place(&placed, &peer, 9, 4096));
 	placed = layout;
 	placed.ly_limit = 1023;
-	KUNIT_EXPECT_FALSE(test, rpcrdma_layout_place(&placed, &peer, 9,
-						      4096));
+	KUNIT_EXPECT_FALSE(test, rpcrdma_layout_place(&placed, &peer, 9, 4096));
 	placed = layout;
 	placed.ly_limit = 1024 + 4096;
-	KUNIT_EXPECT_FALSE(test, rpcrdma_layout_place(&placed, &peer, 0,
-						      4096));
-	KUNIT_EXPECT_TRUE(test, rpcrdma_layout_place(&placed, &peer, 9,
-						     4096));
+	KUNIT_EXPECT_FALSE(test, rpcrdma_layout_place(&placed, &peer, 0, 4096));
+	KUNIT_EXPECT_TRUE(test, rpcrdma_layout_place(&placed, &peer, 9, 4096));
 	KUNIT_EXPECT_EQ(test, placed.ly_part, 4096);
 	peer.xp_nsegs = 0;
 	peer.xp_head = 0;
 	peer.xp_seg = 0;
-	KUNIT_EXPECT_FALSE(test, rpcrdma_layout_place(&placed, &peer, 9,
-						      4096));
-	KUNIT_EXPECT_TRUE(test, rpcrdma_layout_place(&placed, &peer, 9,
-						     0));
+	KUNIT_EXPECT_FALSE(test, rpcrdma_layout_place(&placed, &peer, 9, 4096));
+	KUNIT_EXPECT_TRUE(test, rpcrdma_layout_place(&placed, &peer, 9, 0));
 }
 
 /* --- the choice of a form -------------------------------------------------- */
 
-struct rpcrdma_group_credits_case {
+struct group_credits_case {
 	const char	*desc;
 	bool		good;
 	u32		grant;
@@ -1455,7 +1319,7 @@ struct rpcrdma_group_credits_case {
 	u32		count;
 };
 
-static const struct rpcrdma_group_credits_case rpcrdma_group_credits_cases[] = {
+static const struct group_credits_case group_credits_cases[] = {
 	{ "one in a full window", true, 4, 4, 2, 1 },
 	{ "one in a window that has shrunk", true, 1, 9, 8, 1 },
 	{ "WRITE of 64K at 2 credits", false, 2, 1, 0, 3 },
@@ -1471,13 +1335,12 @@ static const struct rpcrdma_group_credits_case rpcrdma_group_credits_cases[] = {
 	{ "37 in flight of 64 that are 8 now", false, 8, 38, 36, 2 },
 };
 
-KUNIT_ARRAY_PARAM_DESC(rpcrdma_group_credits, rpcrdma_group_credits_cases,
-		       desc);
+KUNIT_ARRAY_PARAM_DESC(group_credits, group_credits_cases, desc);
 
 /* Covers: RTX-74 RTX-78 RTX-79 RTX-81 */
-static void rpcrdma_group_has_credits(struct kunit *test)
+static void group_has_credits(struct kunit *test)
 {
-	const struct rpcrdma_group_credits_case *param = test->param_value;
+	const struct group_credits_case *param = test->param_value;
 
 	struct rpcrdma_window win = {
 		.wn_granted = param->grant, .wn_requested = param->grant,
@@ -1485,13 +1348,12 @@ static void rpcrdma_group_has_credits(struct kunit *test)
 	};
 
 	KUNIT_EXPECT_EQ(test,
-			rpcrdma_window_take_more(&win,
-						 param->used - param->more,
-						 param->count - 1),
+			rpcrdma_window_take_more(&win, param->used -
+						 param->more, param->count - 1),
 			param->good);
 }
 
-struct rpcrdma_group_replies_case {
+struct group_replies_case {
 	const char	*desc;
 	u32		reply_max;
 	u32		extra;
@@ -1499,7 +1361,7 @@ struct rpcrdma_group_replies_case {
 	u32		want;
 };
 
-static const struct rpcrdma_group_replies_case rpcrdma_group_replies_cases[] = {
+static const struct group_replies_case group_replies_cases[] = {
 	{ "a short one", 100, 0, 8, 1 },
 	{ "as long as one Receive takes", 16384 - 36, 0, 8, 1 },
 	{ "the same, and nothing to spare", 16384 - 36, 0, 0, 1 },
@@ -1515,21 +1377,19 @@ static const struct rpcrdma_group_replies_case rpcrdma_group_replies_cases[] = {
 	{ "any length", U32_MAX, 0, 256, 0 },
 };
 
-KUNIT_ARRAY_PARAM_DESC(rpcrdma_group_replies, rpcrdma_group_replies_cases,
-		       desc);
+KUNIT_ARRAY_PARAM_DESC(group_replies, group_replies_cases, desc);
 
 /* Covers: RTX-68 */
-static void rpcrdma_group_offers_receives(struct kunit *test)
+static void group_offers_receives(struct kunit *test)
 {
-	const struct rpcrdma_group_replies_case *param = test->param_value;
+	const struct group_replies_case *param = test->param_value;
 
 	KUNIT_EXPECT_EQ(test, rpcrdma_group_replies(param->reply_max, 16384,
-						    param->extra,
-						    param->most),
+						    param->extra, param->most),
 			param->want);
 }
 
-struct rpcrdma_group_answer_case {
+struct group_answer_case {
 	const char			*desc;
 	u32				body;
 	u32				hdr;
@@ -1539,42 +1399,30 @@ struct rpcrdma_group_answer_case {
 	u32				number;
 };
 
-static const struct rpcrdma_group_answer_case rpcrdma_group_answer_cases[] = {
+static const struct group_answer_case group_answer_cases[] = {
 	{ "a short one", 100, 36, 5, 0, RPCRDMA_ANSWER_INLINE, 0 },
-	{ "a short one, though there is a chunk", 100, 36, 1, 65536,
-	  RPCRDMA_ANSWER_INLINE, 0 },
-	{ "the longest in one", 16348, 36, 5, 0,
-	  RPCRDMA_ANSWER_INLINE, 0 },
+	{ "a short one, though there is a chunk", 100, 36, 1, 65536, RPCRDMA_ANSWER_INLINE, 0 },
+	{ "the longest in one", 16348, 36, 5, 0, RPCRDMA_ANSWER_INLINE, 0 },
 	{ "a byte more", 16349, 36, 5, 0, RPCRDMA_ANSWER_GROUP, 2 },
-	{ "all that there are Receives for", 81712, 36, 5, 0,
-	  RPCRDMA_ANSWER_GROUP, 5 },
+	{ "all that there are Receives for", 81712, 36, 5, 0, RPCRDMA_ANSWER_GROUP, 5 },
 	{ "more than that", 81713, 36, 5, 0, RPCRDMA_ANSWER_ERROR, 0 },
-	{ "more than that, and a chunk", 81713, 36, 5, 81713,
-	  RPCRDMA_ANSWER_LONG, 0 },
-	{ "more than that, and a chunk too short", 81713, 36, 5, 81712,
-	  RPCRDMA_ANSWER_ERROR, 0 },
-	{ "more than we make", 81712, 36, 4, 0,
-	  RPCRDMA_ANSWER_ERROR, 0 },
-	{ "we make none", 30000, 36, 0, 30000,
-	  RPCRDMA_ANSWER_LONG, 0 },
-	{ "one Receive and a chunk", 30000, 36, 1, 65536,
-	  RPCRDMA_ANSWER_LONG, 0 },
-	{ "a group rather than a chunk", 30000, 36, 2, 65536,
-	  RPCRDMA_ANSWER_GROUP, 2 },
-	{ "a header that fits nowhere", 30000, 16385, 9, 65536,
-	  RPCRDMA_ANSWER_ERROR, 0 },
-	{ "a header that just fits", 30000, 16384, 9, 65536,
-	  RPCRDMA_ANSWER_LONG, 0 },
-	{ "any length", U32_MAX, 36, 256, 0,
-	  RPCRDMA_ANSWER_ERROR, 0 },
+	{ "more than that, and a chunk", 81713, 36, 5, 81713, RPCRDMA_ANSWER_LONG, 0 },
+	{ "more than that, and a chunk too short", 81713, 36, 5, 81712, RPCRDMA_ANSWER_ERROR, 0 },
+	{ "more than we make", 81712, 36, 4, 0, RPCRDMA_ANSWER_ERROR, 0 },
+	{ "we make none", 30000, 36, 0, 30000, RPCRDMA_ANSWER_LONG, 0 },
+	{ "one Receive and a chunk", 30000, 36, 1, 65536, RPCRDMA_ANSWER_LONG, 0 },
+	{ "a group rather than a chunk", 30000, 36, 2, 65536, RPCRDMA_ANSWER_GROUP, 2 },
+	{ "a header that fits nowhere", 30000, 16385, 9, 65536, RPCRDMA_ANSWER_ERROR, 0 },
+	{ "a header that just fits", 30000, 16384, 9, 65536, RPCRDMA_ANSWER_LONG, 0 },
+	{ "any length", U32_MAX, 36, 256, 0, RPCRDMA_ANSWER_ERROR, 0 },
 };
 
-KUNIT_ARRAY_PARAM_DESC(rpcrdma_group_answer, rpcrdma_group_answer_cases, desc);
+KUNIT_ARRAY_PARAM_DESC(group_answer, group_answer_cases, desc);
 
 /* Covers: RTX-66 RTX-67 */
-static void rpcrdma_group_answers(struct kunit *test)
+static void group_answers(struct kunit *test)
 {
-	const struct rpcrdma_group_answer_case *param = test->param_value;
+	const struct group_answer_case *param = test->param_value;
 	const struct rpcrdma_layout layout = {
 		.ly_hdr = param->hdr + 28, .ly_limit = 16384,
 		.ly_stream = param->body,
@@ -1583,48 +1431,47 @@ static void rpcrdma_group_answers(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, rpcrdma_group_answer(&layout, param->hdr,
 						   param->chunk, param->most,
-						   &number),
-			param->form);
+						   &number), param->form);
 	KUNIT_EXPECT_EQ(test, number, param->number);
 }
 
-static struct kunit_case rpcrdma_group_cases[] = {
-	KUNIT_CASE_PARAM(rpcrdma_group_takes_vectors,
-			 rpcrdma_group_vector_gen_params),
-	KUNIT_CASE_PARAM(rpcrdma_group_single_words,
-			 rpcrdma_group_vector_gen_params),
-	KUNIT_CASE_PARAM(rpcrdma_group_bad_ones, rpcrdma_group_bad_gen_params),
-	KUNIT_CASE(rpcrdma_group_two_items),
-	KUNIT_CASE(rpcrdma_group_all_orders),
-	KUNIT_CASE_PARAM(rpcrdma_group_breaks, rpcrdma_group_breach_gen_params),
-	KUNIT_CASE(rpcrdma_group_breaks_if_short),
-	KUNIT_CASE(rpcrdma_group_not_announced),
-	KUNIT_CASE_PARAM(rpcrdma_group_first_ones,
-			 rpcrdma_group_first_gen_params),
-	KUNIT_CASE_PARAM(rpcrdma_group_next_ones,
-			 rpcrdma_group_next_gen_params),
-	KUNIT_CASE(rpcrdma_group_ends_with_a_rest),
-	KUNIT_CASE(rpcrdma_group_judges),
-	KUNIT_CASE_PARAM(rpcrdma_group_grid, rpcrdma_group_grid_gen_params),
-	KUNIT_CASE(rpcrdma_group_all_streams),
-	KUNIT_CASE_PARAM(rpcrdma_group_plans, rpcrdma_group_plan_gen_params),
-	KUNIT_CASE(rpcrdma_group_base_form),
-	KUNIT_CASE(rpcrdma_group_reach),
-	KUNIT_CASE_PARAM(rpcrdma_group_gathers,
-			 rpcrdma_group_gather_gen_params),
-	KUNIT_CASE_PARAM(rpcrdma_group_has_credits,
-			 rpcrdma_group_credits_gen_params),
-	KUNIT_CASE_PARAM(rpcrdma_group_offers_receives,
-			 rpcrdma_group_replies_gen_params),
-	KUNIT_CASE_PARAM(rpcrdma_group_answers,
-			 rpcrdma_group_answer_gen_params),
+static struct kunit_case group_cases[] = {
+	KUNIT_CASE_PARAM(group_takes_vectors,
+			 group_vector_gen_params),
+	KUNIT_CASE_PARAM(group_single_words,
+			 group_vector_gen_params),
+	KUNIT_CASE_PARAM(group_bad_ones, group_bad_gen_params),
+	KUNIT_CASE(group_two_items),
+	KUNIT_CASE(group_all_orders),
+	KUNIT_CASE_PARAM(group_breaks, group_breach_gen_params),
+	KUNIT_CASE(group_breaks_if_short),
+	KUNIT_CASE(group_not_announced),
+	KUNIT_CASE_PARAM(group_first_ones,
+			 group_first_gen_params),
+	KUNIT_CASE_PARAM(group_next_ones,
+			 group_next_gen_params),
+	KUNIT_CASE(group_ends_with_a_rest),
+	KUNIT_CASE(group_judges),
+	KUNIT_CASE_PARAM(group_grid, group_grid_gen_params),
+	KUNIT_CASE(group_all_streams),
+	KUNIT_CASE_PARAM(group_plans, group_plan_gen_params),
+	KUNIT_CASE(group_base_form),
+	KUNIT_CASE(group_reach),
+	KUNIT_CASE_PARAM(group_gathers,
+			 group_gather_gen_params),
+	KUNIT_CASE_PARAM(group_has_credits,
+			 group_credits_gen_params),
+	KUNIT_CASE_PARAM(group_offers_receives,
+			 group_replies_gen_params),
+	KUNIT_CASE_PARAM(group_answers,
+			 group_answer_gen_params),
 	{}
 };
 
 static struct kunit_suite rpcrdma_group_suite = {
 	.name = "rpcrdma_group",
-	.init = rpcrdma_kunit_init,
-	.test_cases = rpcrdma_group_cases,
+	.init = fx_init,
+	.test_cases = group_cases,
 };
 
 kunit_test_suite(rpcrdma_group_suite);

@@ -10,9 +10,9 @@
  * the next look is expected @look jiffies after @due, or one jiffy later if that time is 0, which
  * means "not overdue".
  */
-static void rpcrdma_keepalive_expect(struct kunit *test, unsigned long *grace,
-				     unsigned long due, long late, bool over,
-				     unsigned long look)
+static void keepalive_expect(struct kunit *test, unsigned long *grace,
+			     unsigned long due, long late, bool over,
+			     unsigned long look)
 {
 	unsigned long next = due;
 
@@ -25,7 +25,7 @@ static void rpcrdma_keepalive_expect(struct kunit *test, unsigned long *grace,
 /* The first look that finds it overdue begins a grace of one second. The work item may run earlier,
  * because its other check is due. That must not shorten the grace.
  */
-static void rpcrdma_keepalive_whole_grace(struct kunit *test)
+static void keepalive_whole_grace(struct kunit *test)
 {
 	static const unsigned long starts[] = { 0, 1000, -HZ, -HZ / 2, -1UL };
 	u32 i;
@@ -33,36 +33,34 @@ static void rpcrdma_keepalive_whole_grace(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(starts); i++) {
 		unsigned long grace = 0;
 
-		rpcrdma_keepalive_expect(test, &grace, starts[i], -1, false, 0);
-		rpcrdma_keepalive_expect(test, &grace, starts[i], 0, false, HZ);
-		rpcrdma_keepalive_expect(test, &grace, starts[i], 1, false, HZ);
-		rpcrdma_keepalive_expect(test, &grace, starts[i], HZ - 1, false,
-					 HZ);
-		rpcrdma_keepalive_expect(test, &grace, starts[i], HZ + 1, true,
-					 0);
+		keepalive_expect(test, &grace, starts[i], -1, false, 0);
+		keepalive_expect(test, &grace, starts[i], 0, false, HZ);
+		keepalive_expect(test, &grace, starts[i], 1, false, HZ);
+		keepalive_expect(test, &grace, starts[i], HZ - 1, false, HZ);
+		keepalive_expect(test, &grace, starts[i], HZ + 1, true, 0);
 	}
 }
 
 /* If it comes within the grace, the next one that is overdue gets a whole grace, too. */
-static void rpcrdma_keepalive_new_grace(struct kunit *test)
+static void keepalive_new_grace(struct kunit *test)
 {
 	unsigned long grace = 0;
 
-	rpcrdma_keepalive_expect(test, &grace, 1000, 5, false, 5 + HZ);
-	rpcrdma_keepalive_expect(test, &grace, 5000, -100, false, 0);
-	rpcrdma_keepalive_expect(test, &grace, 5000, HZ, false, 2 * HZ);
-	rpcrdma_keepalive_expect(test, &grace, 5000, 2 * HZ, true, 0);
+	keepalive_expect(test, &grace, 1000, 5, false, 5 + HZ);
+	keepalive_expect(test, &grace, 5000, -100, false, 0);
+	keepalive_expect(test, &grace, 5000, HZ, false, 2 * HZ);
+	keepalive_expect(test, &grace, 5000, 2 * HZ, true, 0);
 }
 
-static struct kunit_case rpcrdma_keepalive_cases[] = {
-	KUNIT_CASE(rpcrdma_keepalive_whole_grace),
-	KUNIT_CASE(rpcrdma_keepalive_new_grace),
+static struct kunit_case keepalive_cases[] = {
+	KUNIT_CASE(keepalive_whole_grace),
+	KUNIT_CASE(keepalive_new_grace),
 	{}
 };
 
 static struct kunit_suite rpcrdma_keepalive_suite = {
 	.name = "rpcrdma_keepalive",
-	.test_cases = rpcrdma_keepalive_cases,
+	.test_cases = keepalive_cases,
 };
 
 kunit_test_suite(rpcrdma_keepalive_suite);

@@ -21,53 +21,53 @@
 #define RPCRDMA_KUNIT_BUF_LEN	65536u
 
 enum rpcrdma_vector_id {
-	RPCRDMA_VEC_SHORT_CALL,
-	RPCRDMA_VEC_READ_CHUNK_2SEG,
-	RPCRDMA_VEC_WRITE2_REPLY,
-	RPCRDMA_VEC_NOMSG_PZ,
-	RPCRDMA_VEC_ERR_VERS,
-	RPCRDMA_VEC_ERR_CHUNK,
-	RPCRDMA_VEC_REPLY_WRITE_USED,
-	RPCRDMA_VEC_REPLY_WRITE_UNUSED,
-	RPCRDMA_VEC_REPLY_NOMSG,
-	RPCRDMA_VEC_MSGP,
-	RPCRDMA_VEC_BC_CALL,
-	RPCRDMA_VEC_ERR_VERS_V3,
-	RPCRDMA_VEC_CM_PRIVATE,
-	RPCRDMA_VEC_V2_MSG_INV,
-	RPCRDMA_VEC_V2_CONNPROP,
-	RPCRDMA_VEC_V2_ERR_VERS,
-	RPCRDMA_VEC_V2_WRITE_RESOURCE,
-	RPCRDMA_VEC_V2_REPLY_RESOURCE,
-	RPCRDMA_VEC_V2_CONNPROP_SERVER,
-	RPCRDMA_VEC_V2_MSG_REPLY,
-	RPCRDMA_VEC_V2_NOMSG_CALL,
-	RPCRDMA_VEC_V2_BAD_XDR,
-	RPCRDMA_VEC_V2_INVAL_HTYPE,
-	RPCRDMA_VEC_V2_READ_CHUNKS,
-	RPCRDMA_VEC_V2_WRITE_CHUNKS,
-	RPCRDMA_VEC_V2_SEGMENTS,
-	RPCRDMA_VEC_V2_SYSTEM,
-	RPCRDMA_VEC_RTX_CONNPROP_SERVER,
-	RPCRDMA_VEC_RTX_CONNPROP_CLIENT,
-	RPCRDMA_VEC_RTX_WRITE_8K,
-	RPCRDMA_VEC_RTX_WRITE_64K_1,
-	RPCRDMA_VEC_RTX_WRITE_64K_2,
-	RPCRDMA_VEC_RTX_WRITE_64K_3,
-	RPCRDMA_VEC_RTX_LONG_1,
-	RPCRDMA_VEC_RTX_LONG_2,
-	RPCRDMA_VEC_RTX_LONG_3,
-	RPCRDMA_VEC_RTX_LONG_4,
-	RPCRDMA_VEC_RTX_READDIR,
-	RPCRDMA_VEC_RTX_REPLY_1,
-	RPCRDMA_VEC_RTX_REPLY_2,
-	RPCRDMA_VEC_RTX_READ_CALL,
-	RPCRDMA_VEC_RTX_READ_REPLY,
-	RPCRDMA_VEC_RTX_ERR_CONT,
-	RPCRDMA_VEC_RTX_ERR_LIMIT,
-	RPCRDMA_VEC_RTX_TWO_ITEMS,
-	RPCRDMA_VEC_RTX_MIXED,
-	RPCRDMA_VEC_COUNT,
+	VEC_SHORT_CALL,
+	VEC_READ_CHUNK_2SEG,
+	VEC_WRITE2_REPLY,
+	VEC_NOMSG_PZ,
+	VEC_ERR_VERS,
+	VEC_ERR_CHUNK,
+	VEC_REPLY_WRITE_USED,
+	VEC_REPLY_WRITE_UNUSED,
+	VEC_REPLY_NOMSG,
+	VEC_MSGP,
+	VEC_BC_CALL,
+	VEC_ERR_VERS_V3,
+	VEC_CM_PRIVATE,
+	VEC_V2_MSG_INV,
+	VEC_V2_CONNPROP,
+	VEC_V2_ERR_VERS,
+	VEC_V2_WRITE_RESOURCE,
+	VEC_V2_REPLY_RESOURCE,
+	VEC_V2_CONNPROP_SERVER,
+	VEC_V2_MSG_REPLY,
+	VEC_V2_NOMSG_CALL,
+	VEC_V2_BAD_XDR,
+	VEC_V2_INVAL_HTYPE,
+	VEC_V2_READ_CHUNKS,
+	VEC_V2_WRITE_CHUNKS,
+	VEC_V2_SEGMENTS,
+	VEC_V2_SYSTEM,
+	VEC_RTX_CONNPROP_SERVER,
+	VEC_RTX_CONNPROP_CLIENT,
+	VEC_RTX_WRITE_8K,
+	VEC_RTX_WRITE_64K_1,
+	VEC_RTX_WRITE_64K_2,
+	VEC_RTX_WRITE_64K_3,
+	VEC_RTX_LONG_1,
+	VEC_RTX_LONG_2,
+	VEC_RTX_LONG_3,
+	VEC_RTX_LONG_4,
+	VEC_RTX_READDIR,
+	VEC_RTX_REPLY_1,
+	VEC_RTX_REPLY_2,
+	VEC_RTX_READ_CALL,
+	VEC_RTX_READ_REPLY,
+	VEC_RTX_ERR_CONT,
+	VEC_RTX_ERR_LIMIT,
+	VEC_RTX_TWO_ITEMS,
+	VEC_RTX_MIXED,
+	VEC_COUNT,
 };
 
 /**
@@ -82,7 +82,7 @@ struct rpcrdma_vector {
 	u32		ve_zeros;
 };
 
-extern const struct rpcrdma_vector rpcrdma_vectors[RPCRDMA_VEC_COUNT];
+extern const struct rpcrdma_vector rpcrdma_vectors[VEC_COUNT];
 
 /**
  * struct rpcrdma_kunit - fixture of one test case; in test->priv
@@ -91,7 +91,7 @@ extern const struct rpcrdma_vector rpcrdma_vectors[RPCRDMA_VEC_COUNT];
  * @kf_hdr: a decoded header, which is too large for the stack
  * @kf_lists: decoded lists, which are too large for the stack
  * @kf_buf: %RPCRDMA_KUNIT_BUF_LEN bytes to build a message in
- * @kf_len: number of bytes of the message in @kf_buf. rpcrdma_kunit_word() adds to it. Some tests
+ * @kf_len: number of bytes of the message in @kf_buf. fx_word() adds to it. Some tests
  *	keep the length in a variable of their own instead.
  */
 struct rpcrdma_kunit {
@@ -122,42 +122,36 @@ struct rpcrdma_kunit_call {
 	struct rpcrdma_segment		segs[9][RPCRDMA_KUNIT_SEGS];
 };
 
-int rpcrdma_kunit_init(struct kunit *test);
+int fx_init(struct kunit *test);
 
-u32 rpcrdma_kunit_random(struct rpcrdma_kunit *fx, u32 below);
+u32 fx_random(struct rpcrdma_kunit *fx, u32 below);
 
-void rpcrdma_kunit_clear(struct rpcrdma_kunit *fx);
-void rpcrdma_kunit_word(struct rpcrdma_kunit *fx, u32 word);
-void rpcrdma_kunit_words(struct rpcrdma_kunit *fx, const u32 *words, u32 n);
+void fx_clear(struct rpcrdma_kunit *fx);
+void fx_word(struct rpcrdma_kunit *fx, u32 word);
+void fx_words(struct rpcrdma_kunit *fx, const u32 *words, u32 n);
 /* Add the given words to the message. (clang accepts ARRAY_SIZE() of a compound literal only if
  * all values in it are constant.)
  */
-#define rpcrdma_kunit_say(fx, ...)					\
-	rpcrdma_kunit_words(fx, (const u32[]) { __VA_ARGS__ },		\
+#define fx_say(fx, ...)					\
+	fx_words(fx, (const u32[]) { __VA_ARGS__ },		\
 			    sizeof((const u32[]) { __VA_ARGS__ }) /	\
 			    sizeof(u32))
 
-void rpcrdma_kunit_seg(struct rpcrdma_kunit *fx, u32 handle, u32 length,
-		       u64 offset);
+void fx_seg(struct rpcrdma_kunit *fx, u32 handle, u32 length, u64 offset);
 
-void *rpcrdma_kunit_exact(struct rpcrdma_kunit *fx, const void *data, u32 len);
-u8 *rpcrdma_kunit_whole(struct rpcrdma_kunit *fx, enum rpcrdma_vector_id id,
-			u32 *len);
-enum rpcrdma_verdict rpcrdma_kunit_decode_lists(struct rpcrdma_kunit *fx,
-						u32 *offset);
-enum rpcrdma_verdict rpcrdma_kunit_decode_call(struct rpcrdma_kunit *fx,
-					       const void *data, u32 len);
-enum rpcrdma_verdict rpcrdma_kunit_decode_reply(struct rpcrdma_kunit *fx,
-						const void *data, u32 len);
-enum rpcrdma_verdict rpcrdma_kunit_server2(struct rpcrdma_kunit *fx,
-					   const void *data, u32 len);
-enum rpcrdma_verdict rpcrdma_kunit_client2(struct rpcrdma_kunit *fx,
-					   const void *data, u32 len,
-					   unsigned int flags);
-void rpcrdma_kunit_random_call(struct rpcrdma_kunit *fx,
-			       struct rpcrdma_kunit_call *rand);
-u32 rpcrdma_kunit_segs(const struct rpcrdma_lists *lists,
-		       const struct rpcrdma_chunk *chunk,
-		       struct rpcrdma_segment *segs, u32 max);
+void *fx_exact(struct rpcrdma_kunit *fx, const void *data, u32 len);
+u8 *fx_whole(struct rpcrdma_kunit *fx, enum rpcrdma_vector_id id, u32 *len);
+enum rpcrdma_verdict fx_decode_lists(struct rpcrdma_kunit *fx, u32 *offset);
+enum rpcrdma_verdict fx_decode_call(struct rpcrdma_kunit *fx, const void *data,
+				    u32 len);
+enum rpcrdma_verdict fx_decode_reply(struct rpcrdma_kunit *fx, const void *data,
+				     u32 len);
+enum rpcrdma_verdict fx_server2(struct rpcrdma_kunit *fx, const void *data,
+				u32 len);
+enum rpcrdma_verdict fx_client2(struct rpcrdma_kunit *fx, const void *data,
+				u32 len, unsigned int flags);
+void fx_random_call(struct rpcrdma_kunit *fx, struct rpcrdma_kunit_call *rand);
+u32 fx_segs(const struct rpcrdma_lists *lists, const struct rpcrdma_chunk
+	    *chunk, struct rpcrdma_segment *segs, u32 max);
 
 #endif /* RPCRDMA_KUNIT_H */

@@ -9,56 +9,50 @@
 
 #include <rpcrdma/msg.h>
 
-#define RPCRDMA_MSG_KUNIT_RECVS	4
-#define RPCRDMA_MSG_KUNIT_SIZE	32
-#define RPCRDMA_MSG_KUNIT_BODY	29
+#define MSG_KUNIT_RECVS	4
+#define MSG_KUNIT_SIZE	32
+#define MSG_KUNIT_BODY	29
 
 /* For each Receive, the offset in its buffer at which its part of the body begins, and the length
  * of this part. A part may be empty. Each part ends at the end of the buffer.
  */
-static const u32 rpcrdma_msg_kunit_at[RPCRDMA_MSG_KUNIT_RECVS] = {
-	28, 32, 31, 8,
-};
+static const u32 msg_kunit_at[MSG_KUNIT_RECVS] = { 28, 32, 31, 8 };
 
-static const u32 rpcrdma_msg_kunit_here[RPCRDMA_MSG_KUNIT_RECVS] = {
-	4, 0, 1, 24,
-};
+static const u32 msg_kunit_here[MSG_KUNIT_RECVS] = { 4, 0, 1, 24 };
 
-struct rpcrdma_msg_fixture {
-	struct rpcrdma_recv	mf_recv[RPCRDMA_MSG_KUNIT_RECVS];
-	u8			mf_buf[RPCRDMA_MSG_KUNIT_RECVS]
-				      [RPCRDMA_MSG_KUNIT_SIZE];
-	u8			mf_body[RPCRDMA_MSG_KUNIT_BODY];
-	u8			mf_copy[RPCRDMA_MSG_KUNIT_BODY + 1];
+struct msg_fixture {
+	struct rpcrdma_recv	mf_recv[MSG_KUNIT_RECVS];
+	u8			mf_buf[MSG_KUNIT_RECVS][MSG_KUNIT_SIZE];
+	u8			mf_body[MSG_KUNIT_BODY];
+	u8			mf_copy[MSG_KUNIT_BODY + 1];
 };
 
 /* Fill the Receives with 0xbd, and their parts of the body with 0, 1, 2... */
-static void rpcrdma_msg_fill(struct rpcrdma_msg_fixture *fx)
+static void msg_fill(struct msg_fixture *fx)
 {
 	u32 i, j, pos = 0;
 
 	memset(fx->mf_buf, 0xbd, sizeof(fx->mf_buf));
-	for (i = 0; i < RPCRDMA_MSG_KUNIT_RECVS; i++) {
-		fx->mf_recv[i].rv_len = RPCRDMA_MSG_KUNIT_SIZE;
+	for (i = 0; i < MSG_KUNIT_RECVS; i++) {
+		fx->mf_recv[i].rv_len = MSG_KUNIT_SIZE;
 		fx->mf_recv[i].rv_buf.bf_data = fx->mf_buf[i];
-		for (j = 0; j < rpcrdma_msg_kunit_here[i]; j++, pos++)
-			fx->mf_buf[i][rpcrdma_msg_kunit_at[i] + j] = pos;
-		rpcrdma_msg_set_body(&fx->mf_recv[i].rv_msg,
-				     rpcrdma_msg_kunit_at[i],
-				     rpcrdma_msg_kunit_here[i]);
+		for (j = 0; j < msg_kunit_here[i]; j++, pos++)
+			fx->mf_buf[i][msg_kunit_at[i] + j] = pos;
+		rpcrdma_msg_set_body(&fx->mf_recv[i].rv_msg, msg_kunit_at[i],
+				     msg_kunit_here[i]);
 	}
-	for (i = 0; i < RPCRDMA_MSG_KUNIT_BODY; i++)
+	for (i = 0; i < MSG_KUNIT_BODY; i++)
 		fx->mf_body[i] = i;
 }
 
 /* Link all Receives into one message */
-static struct rpcrdma_msg_in *rpcrdma_msg_join(struct rpcrdma_msg_fixture *fx)
+static struct rpcrdma_msg_in *msg_join(struct msg_fixture *fx)
 {
 	struct rpcrdma_msg_in *msg = &fx->mf_recv[0].rv_msg;
 	u32 i;
 
-	rpcrdma_msg_fill(fx);
-	for (i = 1; i < RPCRDMA_MSG_KUNIT_RECVS; i++) {
+	msg_fill(fx);
+	for (i = 1; i < MSG_KUNIT_RECVS; i++) {
 		fx->mf_recv[i - 1].rv_msg.mi_more = &fx->mf_recv[i];
 		msg->mi_more_recvs++;
 		msg->mi_more_len += fx->mf_recv[i].rv_len;
@@ -67,9 +61,9 @@ static struct rpcrdma_msg_in *rpcrdma_msg_join(struct rpcrdma_msg_fixture *fx)
 	return msg;
 }
 
-static struct rpcrdma_msg_fixture *rpcrdma_msg_make(struct kunit *test)
+static struct msg_fixture *msg_make(struct kunit *test)
 {
-	struct rpcrdma_msg_fixture *fx;
+	struct msg_fixture *fx;
 
 	fx = kunit_kzalloc(test, sizeof(*fx), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, fx);
@@ -79,17 +73,16 @@ static struct rpcrdma_msg_fixture *rpcrdma_msg_make(struct kunit *test)
 /* Every range of a body is copied correctly, even if it begins or ends where the part of the body
  * in one Receive does.
  */
-static void rpcrdma_msg_finds_all_parts(struct kunit *test)
+static void msg_finds_all_parts(struct kunit *test)
 {
-	struct rpcrdma_msg_fixture *fx = rpcrdma_msg_make(test);
-	struct rpcrdma_msg_in *msg = rpcrdma_msg_join(fx);
+	struct msg_fixture *fx = msg_make(test);
+	struct rpcrdma_msg_in *msg = msg_join(fx);
 	u32 offset, len;
 
-	KUNIT_ASSERT_EQ(test, rpcrdma_msg_body_len(msg),
-			RPCRDMA_MSG_KUNIT_BODY);
+	KUNIT_ASSERT_EQ(test, rpcrdma_msg_body_len(msg), MSG_KUNIT_BODY);
 	KUNIT_EXPECT_FALSE(test, rpcrdma_msg_is_flat(msg));
-	for (offset = 0; offset <= RPCRDMA_MSG_KUNIT_BODY; offset++) {
-		for (len = 0; len <= RPCRDMA_MSG_KUNIT_BODY - offset; len++) {
+	for (offset = 0; offset <= MSG_KUNIT_BODY; offset++) {
+		for (len = 0; len <= MSG_KUNIT_BODY - offset; len++) {
 			memset(fx->mf_copy, 0xee, sizeof(fx->mf_copy));
 			rpcrdma_msg_copy(msg, offset, fx->mf_copy, len);
 			KUNIT_EXPECT_MEMEQ(test, fx->mf_copy,
@@ -102,10 +95,10 @@ static void rpcrdma_msg_finds_all_parts(struct kunit *test)
 /* A walk over the body skips Receives that have no byte of the body, and ends (mp_len is 0) where
  * the body ends.
  */
-static void rpcrdma_msg_has_no_empty_pieces(struct kunit *test)
+static void msg_has_no_empty_pieces(struct kunit *test)
 {
-	struct rpcrdma_msg_fixture *fx = rpcrdma_msg_make(test);
-	struct rpcrdma_msg_in *msg = rpcrdma_msg_join(fx);
+	struct msg_fixture *fx = msg_make(test);
+	struct rpcrdma_msg_in *msg = msg_join(fx);
 	struct rpcrdma_msg_piece piece;
 	u32 pieces = 0, bytes = 0;
 
@@ -116,25 +109,24 @@ static void rpcrdma_msg_has_no_empty_pieces(struct kunit *test)
 		bytes += piece.mp_len;
 	}
 	KUNIT_EXPECT_EQ(test, pieces, 3);
-	KUNIT_EXPECT_EQ(test, bytes, RPCRDMA_MSG_KUNIT_BODY);
+	KUNIT_EXPECT_EQ(test, bytes, MSG_KUNIT_BODY);
 
-	rpcrdma_msg_piece_first(msg, RPCRDMA_MSG_KUNIT_BODY + 1, 1, &piece);
+	rpcrdma_msg_piece_first(msg, MSG_KUNIT_BODY + 1, 1, &piece);
 	KUNIT_EXPECT_EQ(test, piece.mp_len, 0);
 }
 
 /* The body of a message of one Receive is contiguous ("flat"). */
-static void rpcrdma_msg_of_one_is_flat(struct kunit *test)
+static void msg_of_one_is_flat(struct kunit *test)
 {
-	struct rpcrdma_msg_fixture *fx = rpcrdma_msg_make(test);
+	struct msg_fixture *fx = msg_make(test);
 	struct rpcrdma_msg_in *msg;
 	struct rpcrdma_msg_piece piece;
 
-	rpcrdma_msg_fill(fx);
+	msg_fill(fx);
 	msg = &fx->mf_recv[3].rv_msg;
 	KUNIT_EXPECT_EQ(test, rpcrdma_msg_recvs(msg), 1);
-	KUNIT_EXPECT_EQ(test, rpcrdma_msg_len(msg), RPCRDMA_MSG_KUNIT_SIZE);
-	KUNIT_EXPECT_EQ(test, rpcrdma_msg_head_room(msg),
-			RPCRDMA_MSG_KUNIT_SIZE);
+	KUNIT_EXPECT_EQ(test, rpcrdma_msg_len(msg), MSG_KUNIT_SIZE);
+	KUNIT_EXPECT_EQ(test, rpcrdma_msg_head_room(msg), MSG_KUNIT_SIZE);
 	KUNIT_EXPECT_PTR_EQ(test, rpcrdma_msg_head(msg),
 			    (const void *)fx->mf_buf[3]);
 	KUNIT_EXPECT_TRUE(test, rpcrdma_msg_is_flat(msg));
@@ -143,14 +135,13 @@ static void rpcrdma_msg_of_one_is_flat(struct kunit *test)
 			    (void *)fx->mf_buf[3] + 8);
 
 	rpcrdma_msg_piece_first(msg, 5, 3, &piece);
-	KUNIT_EXPECT_PTR_EQ(test, piece.mp_data,
-			    (void *)fx->mf_buf[3] + 13);
+	KUNIT_EXPECT_PTR_EQ(test, piece.mp_data, (void *)fx->mf_buf[3] + 13);
 	KUNIT_EXPECT_EQ(test, piece.mp_len, 3);
 	rpcrdma_msg_piece_next(&piece);
 	KUNIT_EXPECT_EQ(test, piece.mp_len, 0);
 }
 
-static void rpcrdma_msg_kunit_give(struct rpcrdma_recv *recv)
+static void msg_kunit_give(struct rpcrdma_recv *recv)
 {
 	recv->rv_msg.mi_inv_rkey++;
 }
@@ -158,40 +149,40 @@ static void rpcrdma_msg_kunit_give(struct rpcrdma_recv *recv)
 /* rpcrdma_msg_give_more() gives back each Receive of a message except the first, and each of them
  * once. Afterwards, each Receive is a message of its own.
  */
-static void rpcrdma_msg_gives_back_all(struct kunit *test)
+static void msg_gives_back_all(struct kunit *test)
 {
-	struct rpcrdma_msg_fixture *fx = rpcrdma_msg_make(test);
-	struct rpcrdma_msg_in *msg = rpcrdma_msg_join(fx);
+	struct msg_fixture *fx = msg_make(test);
+	struct rpcrdma_msg_in *msg = msg_join(fx);
 	u32 i;
 
-	KUNIT_EXPECT_EQ(test, rpcrdma_msg_recvs(msg), RPCRDMA_MSG_KUNIT_RECVS);
+	KUNIT_EXPECT_EQ(test, rpcrdma_msg_recvs(msg), MSG_KUNIT_RECVS);
 	KUNIT_EXPECT_EQ(test, rpcrdma_msg_len(msg),
-			RPCRDMA_MSG_KUNIT_RECVS * RPCRDMA_MSG_KUNIT_SIZE);
-	rpcrdma_msg_give_more(msg, rpcrdma_msg_kunit_give);
-	for (i = 0; i < RPCRDMA_MSG_KUNIT_RECVS; i++) {
+			MSG_KUNIT_RECVS * MSG_KUNIT_SIZE);
+	rpcrdma_msg_give_more(msg, msg_kunit_give);
+	for (i = 0; i < MSG_KUNIT_RECVS; i++) {
 		msg = &fx->mf_recv[i].rv_msg;
 		/* rpcrdma_msg_give_more() leaves the first Receive to its caller */
-		KUNIT_EXPECT_EQ(test, fx->mf_recv[i].rv_msg.mi_inv_rkey, i ? 1 : 0);
+		KUNIT_EXPECT_EQ(test, fx->mf_recv[i].rv_msg.mi_inv_rkey,
+				i ? 1 : 0);
 		KUNIT_EXPECT_NULL(test, msg->mi_more);
 		KUNIT_EXPECT_EQ(test, rpcrdma_msg_recvs(msg), 1);
-		KUNIT_EXPECT_EQ(test, rpcrdma_msg_len(msg),
-				RPCRDMA_MSG_KUNIT_SIZE);
+		KUNIT_EXPECT_EQ(test, rpcrdma_msg_len(msg), MSG_KUNIT_SIZE);
 		KUNIT_EXPECT_EQ(test, rpcrdma_msg_body_len(msg),
-				rpcrdma_msg_kunit_here[i]);
+				msg_kunit_here[i]);
 	}
 }
 
-static struct kunit_case rpcrdma_msg_kunit_cases[] = {
-	KUNIT_CASE(rpcrdma_msg_finds_all_parts),
-	KUNIT_CASE(rpcrdma_msg_has_no_empty_pieces),
-	KUNIT_CASE(rpcrdma_msg_of_one_is_flat),
-	KUNIT_CASE(rpcrdma_msg_gives_back_all),
+static struct kunit_case msg_kunit_cases[] = {
+	KUNIT_CASE(msg_finds_all_parts),
+	KUNIT_CASE(msg_has_no_empty_pieces),
+	KUNIT_CASE(msg_of_one_is_flat),
+	KUNIT_CASE(msg_gives_back_all),
 	{}
 };
 
 static struct kunit_suite rpcrdma_msg_suite = {
 	.name = "rpcrdma_msg",
-	.test_cases = rpcrdma_msg_kunit_cases,
+	.test_cases = msg_kunit_cases,
 };
 
 kunit_test_suite(rpcrdma_msg_suite);

@@ -12,8 +12,7 @@
 
 #include "rpcrdma_kunit.h"
 
-static struct rpcrdma_paths *rpcrdma_paths_of(struct kunit *test,
-					      const char *line)
+static struct rpcrdma_paths *paths_of(struct kunit *test, const char *line)
 {
 	struct rpcrdma_paths *paths;
 	char *copy;
@@ -28,7 +27,7 @@ static struct rpcrdma_paths *rpcrdma_paths_of(struct kunit *test,
 	return paths;
 }
 
-static bool rpcrdma_paths_is4(const struct rpcrdma_addr *addr, u8 last)
+static bool paths_is4(const struct rpcrdma_addr *addr, u8 last)
 {
 	const struct rpcrdma_addr want = {
 		.ad_family = RPCRDMA_ADDR_4, .ad_bytes = { 192, 0, 2, last },
@@ -37,7 +36,7 @@ static bool rpcrdma_paths_is4(const struct rpcrdma_addr *addr, u8 last)
 	return rpcrdma_addr_same(addr, &want);
 }
 
-static bool rpcrdma_paths_is6(const struct rpcrdma_addr *addr, u8 last)
+static bool paths_is6(const struct rpcrdma_addr *addr, u8 last)
 {
 	const struct rpcrdma_addr want = {
 		.ad_family = RPCRDMA_ADDR_6,
@@ -47,14 +46,13 @@ static bool rpcrdma_paths_is6(const struct rpcrdma_addr *addr, u8 last)
 	return rpcrdma_addr_same(addr, &want);
 }
 
-static bool rpcrdma_paths_dev_is(const struct rpcrdma_addr *addr,
-				 const char *name)
+static bool paths_dev_is(const struct rpcrdma_addr *addr, const char *name)
 {
 	return !strcmp(addr->ad_dev, name);
 }
 
 /* A line with every option. The order of the options, and additional blanks, do not matter. */
-static void rpcrdma_paths_all(struct kunit *test)
+static void paths_all(struct kunit *test)
 {
 	static const char * const lines[] = {
 		"192.0.2.1 src=192.0.2.8,eth1 dst=192.0.2.1,192.0.2.2,192.0.2.3 tos=104 ack_timeout=14",
@@ -64,41 +62,40 @@ static void rpcrdma_paths_all(struct kunit *test)
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(lines); i++) {
-		paths = rpcrdma_paths_of(test, lines[i]);
-		KUNIT_EXPECT_TRUE(test, rpcrdma_paths_is4(&paths->pw_to, 1));
+		paths = paths_of(test, lines[i]);
+		KUNIT_EXPECT_TRUE(test, paths_is4(&paths->pw_to, 1));
 		KUNIT_EXPECT_EQ(test, paths->pw_nsrc, 2);
-		KUNIT_EXPECT_TRUE(test, rpcrdma_paths_is4(&paths->pw_src[0], 8));
+		KUNIT_EXPECT_TRUE(test, paths_is4(&paths->pw_src[0], 8));
 		KUNIT_EXPECT_EQ(test, paths->pw_src[1].ad_family, 0);
-		KUNIT_EXPECT_TRUE(test, rpcrdma_paths_dev_is(&paths->pw_src[1],
-							     "eth1"));
+		KUNIT_EXPECT_TRUE(test,
+				  paths_dev_is(&paths->pw_src[1], "eth1"));
 		KUNIT_EXPECT_EQ(test, paths->pw_ndst, 3);
-		KUNIT_EXPECT_TRUE(test, rpcrdma_paths_is4(&paths->pw_dst[2], 3));
+		KUNIT_EXPECT_TRUE(test, paths_is4(&paths->pw_dst[2], 3));
 		KUNIT_EXPECT_EQ(test, paths->pw_tos, 104);
 		KUNIT_EXPECT_EQ(test, paths->pw_ack_timeout, 14);
 		KUNIT_EXPECT_EQ(test, rpcrdma_paths_count(paths), 3);
 		KUNIT_EXPECT_FALSE(test, rpcrdma_paths_empty(paths));
 		/* There are two sources, so path 2 has the first source again. */
 		KUNIT_EXPECT_TRUE(test, rpcrdma_paths_src(paths, 2) ==
-					&paths->pw_src[0]);
+				  &paths->pw_src[0]);
 		KUNIT_EXPECT_TRUE(test, rpcrdma_paths_dst(paths, 1) ==
-					&paths->pw_dst[1]);
+				  &paths->pw_dst[1]);
 	}
 }
 
-static void rpcrdma_paths_ipv6(struct kunit *test)
+static void paths_ipv6(struct kunit *test)
 {
 	struct rpcrdma_paths *paths;
 
-	paths = rpcrdma_paths_of(test,
-				 "2001:db8::1 src=2001:db8::2,fe80::3%ib0 dst=2001:db8::4");
-	KUNIT_EXPECT_TRUE(test, rpcrdma_paths_is6(&paths->pw_to, 1));
-	KUNIT_EXPECT_TRUE(test, rpcrdma_paths_is6(&paths->pw_src[0], 2));
+	paths = paths_of(test,
+			 "2001:db8::1 src=2001:db8::2,fe80::3%ib0 dst=2001:db8::4");
+	KUNIT_EXPECT_TRUE(test, paths_is6(&paths->pw_to, 1));
+	KUNIT_EXPECT_TRUE(test, paths_is6(&paths->pw_src[0], 2));
 	KUNIT_EXPECT_EQ(test, paths->pw_src[1].ad_family, RPCRDMA_ADDR_6);
 	KUNIT_EXPECT_EQ(test, paths->pw_src[1].ad_bytes[0], 0xfe);
 	KUNIT_EXPECT_EQ(test, paths->pw_src[1].ad_bytes[15], 3);
-	KUNIT_EXPECT_TRUE(test, rpcrdma_paths_dev_is(&paths->pw_src[1],
-						     "ib0"));
-	KUNIT_EXPECT_TRUE(test, rpcrdma_paths_is6(&paths->pw_dst[0], 4));
+	KUNIT_EXPECT_TRUE(test, paths_dev_is(&paths->pw_src[1], "ib0"));
+	KUNIT_EXPECT_TRUE(test, paths_is6(&paths->pw_dst[0], 4));
 	KUNIT_EXPECT_EQ(test, rpcrdma_paths_count(paths), 2);
 	KUNIT_EXPECT_EQ(test, paths->pw_tos, -1);
 	KUNIT_EXPECT_EQ(test, paths->pw_ack_timeout, -1);
@@ -107,7 +104,7 @@ static void rpcrdma_paths_ipv6(struct kunit *test)
 /* A line without options is empty. Such a line removes the line of its destination from the table
  * (client/paths.c).
  */
-static void rpcrdma_paths_none(struct kunit *test)
+static void paths_none(struct kunit *test)
 {
 	static const char * const lines[] = {
 		"192.0.2.1", "default", "fe80::1%x",
@@ -120,25 +117,24 @@ static void rpcrdma_paths_none(struct kunit *test)
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(lines); i++) {
-		paths = rpcrdma_paths_of(test, lines[i]);
+		paths = paths_of(test, lines[i]);
 		KUNIT_EXPECT_TRUE(test, rpcrdma_paths_empty(paths));
 		KUNIT_EXPECT_EQ(test, rpcrdma_paths_count(paths), 1);
 		KUNIT_EXPECT_TRUE(test, !rpcrdma_paths_src(paths, 0));
 		KUNIT_EXPECT_TRUE(test, !rpcrdma_paths_dst(paths, 0));
 	}
 	for (i = 0; i < ARRAY_SIZE(full); i++) {
-		paths = rpcrdma_paths_of(test, full[i]);
+		paths = paths_of(test, full[i]);
 		KUNIT_EXPECT_FALSE(test, rpcrdma_paths_empty(paths));
 	}
-	paths = rpcrdma_paths_of(test, "default src=A,z9");
+	paths = paths_of(test, "default src=A,z9");
 	KUNIT_EXPECT_EQ(test, paths->pw_to.ad_family, RPCRDMA_ADDR_NONE);
-	KUNIT_EXPECT_TRUE(test, rpcrdma_paths_dev_is(&paths->pw_to, ""));
-	KUNIT_EXPECT_TRUE(test, rpcrdma_paths_dev_is(&paths->pw_src[0], "A"));
-	KUNIT_EXPECT_TRUE(test, rpcrdma_paths_dev_is(&paths->pw_src[1],
-						     "z9"));
+	KUNIT_EXPECT_TRUE(test, paths_dev_is(&paths->pw_to, ""));
+	KUNIT_EXPECT_TRUE(test, paths_dev_is(&paths->pw_src[0], "A"));
+	KUNIT_EXPECT_TRUE(test, paths_dev_is(&paths->pw_src[1], "z9"));
 }
 
-struct rpcrdma_paths_case {
+struct paths_case {
 	const char	*desc;
 	const char	*line;
 	int		status;
@@ -146,7 +142,7 @@ struct rpcrdma_paths_case {
 
 #define PATHS_FIFTEEN	"a,a,a,a,a,a,a,a,a,a,a,a,a,a,a"
 
-static const struct rpcrdma_paths_case rpcrdma_paths_cases[] = {
+static const struct paths_case paths_cases[] = {
 	{ "nothing", "", -EINVAL },
 	{ "blanks", " \t ", -EINVAL },
 	{ "no address", "server tos=1", -EINVAL },
@@ -188,10 +184,8 @@ static const struct rpcrdma_paths_case rpcrdma_paths_cases[] = {
 	{ "a name with a colon", "192.0.2.1 src=eth0:1", -EINVAL },
 	{ "a name with a slash", "192.0.2.1 src=eth0/1", -EINVAL },
 	{ "IPv6 from IPv4", "2001:db8::1 src=192.0.2.1", -EAFNOSUPPORT },
-	{ "IPv4 and IPv6", "192.0.2.1 dst=192.0.2.1,2001:db8::1",
-	  -EAFNOSUPPORT },
-	{ "default from an address", "default src=eth0,192.0.2.1",
-	  -EAFNOSUPPORT },
+	{ "IPv4 and IPv6", "192.0.2.1 dst=192.0.2.1,2001:db8::1", -EAFNOSUPPORT },
+	{ "default from an address", "default src=eth0,192.0.2.1", -EAFNOSUPPORT },
 	{ "default to an address", "default dst=192.0.2.1", -EAFNOSUPPORT },
 	{ "any destination", "192.0.2.1 dst=0.0.0.0", -EINVAL },
 	{ "this network", "192.0.2.1 dst=0.0.0.1", -EINVAL },
@@ -215,12 +209,12 @@ static const struct rpcrdma_paths_case rpcrdma_paths_cases[] = {
 	{ "a link-local server with a scope", "fe80::1%eth0 tos=1", 0 },
 };
 
-KUNIT_ARRAY_PARAM_DESC(rpcrdma_paths_text, rpcrdma_paths_cases, desc);
+KUNIT_ARRAY_PARAM_DESC(paths_text, paths_cases, desc);
 
 /* The line is copied to a buffer of its own length, so KASAN detects a read beyond its end. */
-static void rpcrdma_paths_text(struct kunit *test)
+static void paths_text(struct kunit *test)
 {
-	const struct rpcrdma_paths_case *c = test->param_value;
+	const struct paths_case *c = test->param_value;
 	struct rpcrdma_paths *paths;
 	char *line;
 
@@ -233,7 +227,7 @@ static void rpcrdma_paths_text(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_paths_parse(paths, line), c->status);
 }
 
-static void rpcrdma_paths_same(struct kunit *test)
+static void paths_same(struct kunit *test)
 {
 	struct rpcrdma_addr a = { .ad_family = RPCRDMA_ADDR_6 }, b = a;
 
@@ -250,26 +244,31 @@ static void rpcrdma_paths_same(struct kunit *test)
 
 /* As long as all paths work, connection K uses path K, modulo the number of paths. */
 /* Covers: G-40 */
-static void rpcrdma_path_homes(struct kunit *test)
+static void path_homes(struct kunit *test)
 {
 	struct rpcrdma_path_state state = { };
 	u32 count, number;
 
 	for (count = 1; count <= RPCRDMA_PATHS_MAX; count++)
 		for (number = 0; number < 40; number++)
-			KUNIT_EXPECT_EQ(test,
-					rpcrdma_path_choose(&state, count,
-							    number, 0),
+			KUNIT_EXPECT_EQ(test, rpcrdma_path_choose(&state, count,
+								  number, 0),
 					number % count);
 }
 
 /* The connections of a path that has failed are divided among the other paths. */
 /* Covers: G-40 */
-static void rpcrdma_path_next(struct kunit *test)
+static void path_next(struct kunit *test)
 {
 	static const u32 want[][2] = {
-		{ 0, 0 }, { 1, 2 }, { 2, 2 }, { 4, 0 }, { 5, 3 }, { 9, 0 },
-		{ 13, 2 }, { 17, 3 },
+		{ 0, 0 },
+		{ 1, 2 },
+		{ 2, 2 },
+		{ 4, 0 },
+		{ 5, 3 },
+		{ 9, 0 },
+		{ 13, 2 },
+		{ 17, 3 },
 	};
 	struct rpcrdma_path_state state = { };
 	u32 i;
@@ -287,7 +286,7 @@ static void rpcrdma_path_next(struct kunit *test)
 
 /* A path that has failed is tried again after RPCRDMA_PATH_REST seconds. */
 /* Covers: G-40 */
-static void rpcrdma_path_rests(struct kunit *test)
+static void path_rests(struct kunit *test)
 {
 	struct rpcrdma_path_state state = { };
 
@@ -303,7 +302,7 @@ static void rpcrdma_path_rests(struct kunit *test)
 /* If all paths have failed in the last RPCRDMA_PATH_REST seconds, the path whose last failure is
  * the longest ago is tried.
  */
-static void rpcrdma_path_all_failed(struct kunit *test)
+static void path_all_failed(struct kunit *test)
 {
 	struct rpcrdma_path_state state = { };
 
@@ -323,23 +322,23 @@ static void rpcrdma_path_all_failed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_path_choose(&state, 3, 2, 11), 2);
 }
 
-static struct kunit_case rpcrdma_paths_kunit_cases[] = {
-	KUNIT_CASE(rpcrdma_paths_all),
-	KUNIT_CASE(rpcrdma_paths_ipv6),
-	KUNIT_CASE(rpcrdma_paths_none),
-	KUNIT_CASE_PARAM(rpcrdma_paths_text, rpcrdma_paths_text_gen_params),
-	KUNIT_CASE(rpcrdma_paths_same),
-	KUNIT_CASE(rpcrdma_path_homes),
-	KUNIT_CASE(rpcrdma_path_next),
-	KUNIT_CASE(rpcrdma_path_rests),
-	KUNIT_CASE(rpcrdma_path_all_failed),
+static struct kunit_case paths_kunit_cases[] = {
+	KUNIT_CASE(paths_all),
+	KUNIT_CASE(paths_ipv6),
+	KUNIT_CASE(paths_none),
+	KUNIT_CASE_PARAM(paths_text, paths_text_gen_params),
+	KUNIT_CASE(paths_same),
+	KUNIT_CASE(path_homes),
+	KUNIT_CASE(path_next),
+	KUNIT_CASE(path_rests),
+	KUNIT_CASE(path_all_failed),
 	{}
 };
 
 static struct kunit_suite rpcrdma_paths_suite = {
 	.name = "rpcrdma_paths",
-	.init = rpcrdma_kunit_init,
-	.test_cases = rpcrdma_paths_kunit_cases,
+	.init = fx_init,
+	.test_cases = paths_kunit_cases,
 };
 
 kunit_test_suite(rpcrdma_paths_suite);

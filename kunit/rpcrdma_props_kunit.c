@@ -12,10 +12,9 @@
 #include "rpcrdma_kunit.h"
 
 /* Covers: V1-CRD-19 V1-CRD-31 */
-static void rpcrdma_props_encode_the_vector(struct kunit *test)
+static void props_encode_the_vector(struct kunit *test)
 {
-	const struct rpcrdma_vector *vec =
-		&rpcrdma_vectors[RPCRDMA_VEC_CM_PRIVATE];
+	const struct rpcrdma_vector *vec = &rpcrdma_vectors[VEC_CM_PRIVATE];
 	struct rpcrdma_cm_private priv = {
 		.cp_send_size = 4096, .cp_recv_size = 4096,
 		.cp_remote_inv = true,
@@ -34,19 +33,18 @@ static void rpcrdma_props_encode_the_vector(struct kunit *test)
 }
 
 /* Decode the first @len bytes of the buffer. */
-static bool rpcrdma_props_try(struct rpcrdma_kunit *fx, u32 len,
-			      struct rpcrdma_cm_private *priv)
+static bool props_try(struct rpcrdma_kunit *fx, u32 len,
+		      struct rpcrdma_cm_private *priv)
 {
-	u8 *buf = rpcrdma_kunit_exact(fx, fx->kf_buf, len);
+	u8 *buf = fx_exact(fx, fx->kf_buf, len);
 
 	return rpcrdma_props_decode(buf, len, priv);
 }
 
 /* Covers: V1-CRD-19 V1-CRD-31 */
-static void rpcrdma_props_decode_anywhere(struct kunit *test)
+static void props_decode_anywhere(struct kunit *test)
 {
-	const struct rpcrdma_vector *vec =
-		&rpcrdma_vectors[RPCRDMA_VEC_CM_PRIVATE];
+	const struct rpcrdma_vector *vec = &rpcrdma_vectors[VEC_CM_PRIVATE];
 	struct rpcrdma_kunit *fx = test->priv;
 	struct rpcrdma_cm_private priv;
 	u32 before, after;
@@ -58,8 +56,7 @@ static void rpcrdma_props_decode_anywhere(struct kunit *test)
 			memset(fx->kf_buf, 0xf6, len);
 			memcpy(fx->kf_buf + before, vec->ve_data, vec->ve_len);
 			memset(&priv, 0, sizeof(priv));
-			KUNIT_EXPECT_TRUE(test,
-					  rpcrdma_props_try(fx, len, &priv));
+			KUNIT_EXPECT_TRUE(test, props_try(fx, len, &priv));
 			KUNIT_EXPECT_EQ(test, priv.cp_send_size, 4096);
 			KUNIT_EXPECT_EQ(test, priv.cp_recv_size, 4096);
 			KUNIT_EXPECT_TRUE(test, priv.cp_remote_inv);
@@ -68,10 +65,9 @@ static void rpcrdma_props_decode_anywhere(struct kunit *test)
 }
 
 /* Covers: V1-CRD-19 V1-CRD-31 */
-static void rpcrdma_props_decode_truncated(struct kunit *test)
+static void props_decode_truncated(struct kunit *test)
 {
-	const struct rpcrdma_vector *vec =
-		&rpcrdma_vectors[RPCRDMA_VEC_CM_PRIVATE];
+	const struct rpcrdma_vector *vec = &rpcrdma_vectors[VEC_CM_PRIVATE];
 	struct rpcrdma_kunit *fx = test->priv;
 	struct rpcrdma_cm_private priv;
 	u32 before, len;
@@ -80,17 +76,15 @@ static void rpcrdma_props_decode_truncated(struct kunit *test)
 		memset(fx->kf_buf, 0, before);
 		memcpy(fx->kf_buf + before, vec->ve_data, vec->ve_len);
 		for (len = 0; len < before + vec->ve_len; len++)
-			KUNIT_EXPECT_FALSE(test,
-					   rpcrdma_props_try(fx, len, &priv));
+			KUNIT_EXPECT_FALSE(test, props_try(fx, len, &priv));
 	}
 	KUNIT_EXPECT_FALSE(test, rpcrdma_props_decode(NULL, 0, &priv));
 }
 
 /* Covers: V1-CRD-19 */
-static void rpcrdma_props_decode_garbage(struct kunit *test)
+static void props_decode_garbage(struct kunit *test)
 {
-	const struct rpcrdma_vector *vec =
-		&rpcrdma_vectors[RPCRDMA_VEC_CM_PRIVATE];
+	const struct rpcrdma_vector *vec = &rpcrdma_vectors[VEC_CM_PRIVATE];
 	struct rpcrdma_cm_private priv;
 	u8 buf[2 * RPCRDMA_CM_PRIVATE_LEN] = {};
 	u32 i;
@@ -111,10 +105,9 @@ static void rpcrdma_props_decode_garbage(struct kunit *test)
 }
 
 /* Covers: V1-CRD-31 */
-static void rpcrdma_props_reserved_flags_are_ignored(struct kunit *test)
+static void props_reserved_flags_are_ignored(struct kunit *test)
 {
-	const struct rpcrdma_vector *vec =
-		&rpcrdma_vectors[RPCRDMA_VEC_CM_PRIVATE];
+	const struct rpcrdma_vector *vec = &rpcrdma_vectors[VEC_CM_PRIVATE];
 	u8 buf[RPCRDMA_CM_PRIVATE_LEN];
 	struct rpcrdma_cm_private priv;
 	u32 flags;
@@ -129,14 +122,21 @@ static void rpcrdma_props_reserved_flags_are_ignored(struct kunit *test)
 }
 
 /* Covers: V1-CRD-19 */
-static void rpcrdma_props_sizes(struct kunit *test)
+static void props_sizes(struct kunit *test)
 {
 	static const struct {
 		u32 size;
 		u8 byte;
 	} sizes[] = {
-		{ 0, 0 }, { 1023, 0 }, { 1024, 0 }, { 2047, 0 }, { 2048, 1 },
-		{ 4095, 2 }, { 65536, 63 }, { 262144, 255 }, { 262145, 255 },
+		{ 0, 0 },
+		{ 1023, 0 },
+		{ 1024, 0 },
+		{ 2047, 0 },
+		{ 2048, 1 },
+		{ 4095, 2 },
+		{ 65536, 63 },
+		{ 262144, 255 },
+		{ 262145, 255 },
 		{ U32_MAX, 255 },
 	};
 	struct rpcrdma_cm_private priv = {};
@@ -160,7 +160,7 @@ static void rpcrdma_props_sizes(struct kunit *test)
 	}
 }
 
-struct rpcrdma_props_case {
+struct props_case {
 	const char	*desc;
 	u32		our_send;
 	u32		our_recv;
@@ -171,50 +171,29 @@ struct rpcrdma_props_case {
 	u32		inline_recv;
 };
 
-static const struct rpcrdma_props_case rpcrdma_props_cases[] = {
-	{
-		.desc = "both sides alike",
-		.our_send = 4096, .our_recv = 4096,
-		.peer_send = 4096, .peer_recv = 4096,
-		.inline_send = 4096, .inline_recv = 4096,
-	}, {
-		.desc = "the peer receives less than we send",
-		.our_send = 8192, .our_recv = 8192,
-		.peer_send = 16384, .peer_recv = 2048,
-		.inline_send = 2048, .inline_recv = 8192,
-	}, {
-		.desc = "the peer sends less than we receive",
-		.our_send = 8192, .our_recv = 8192,
-		.peer_send = 2048, .peer_recv = 16384,
-		.inline_send = 8192, .inline_recv = 2048,
-	}, {
-		.desc = "the largest a peer can say",
-		.our_send = 65536, .our_recv = 1024,
-		.peer_send = 262144, .peer_recv = 262144,
-		.inline_send = 65536, .inline_recv = 1024,
-	}, {
-		.desc = "ours are no multiples of 1024",
-		.our_send = 4095, .our_recv = 5000,
-		.peer_send = 65536, .peer_recv = 65536,
-		.inline_send = 3072, .inline_recv = 4096,
-	}, {
-		.desc = "ours are smaller than what they are told to be",
-		.our_send = 1025, .our_recv = 65535,
-		.peer_send = 65536, .peer_recv = 1024,
-		.inline_send = 1024, .inline_recv = 64512,
-	}, {
-		.desc = "a peer that says nothing",
-		.our_send = 65536, .our_recv = 65536, .silent = true,
-		.inline_send = 1024, .inline_recv = 1024,
-	},
+static const struct props_case props_cases[] = {
+	{ "both sides alike", .our_send = 4096, .our_recv = 4096, .peer_send = 4096,
+	  .peer_recv = 4096, .inline_send = 4096, .inline_recv = 4096 },
+	{ "the peer receives less than we send", .our_send = 8192, .our_recv = 8192,
+	  .peer_send = 16384, .peer_recv = 2048, .inline_send = 2048, .inline_recv = 8192 },
+	{ "the peer sends less than we receive", .our_send = 8192, .our_recv = 8192,
+	  .peer_send = 2048, .peer_recv = 16384, .inline_send = 8192, .inline_recv = 2048 },
+	{ "the largest a peer can say", .our_send = 65536, .our_recv = 1024, .peer_send = 262144,
+	  .peer_recv = 262144, .inline_send = 65536, .inline_recv = 1024 },
+	{ "ours are no multiples of 1024", .our_send = 4095, .our_recv = 5000, .peer_send = 65536,
+	  .peer_recv = 65536, .inline_send = 3072, .inline_recv = 4096 },
+	{ "ours are smaller than what they are told to be", .our_send = 1025, .our_recv = 65535,
+	  .peer_send = 65536, .peer_recv = 1024, .inline_send = 1024, .inline_recv = 64512 },
+	{ "a peer that says nothing", .our_send = 65536, .our_recv = 65536, .silent = true,
+	  .inline_send = 1024, .inline_recv = 1024 },
 };
 
-KUNIT_ARRAY_PARAM_DESC(rpcrdma_props, rpcrdma_props_cases, desc);
+KUNIT_ARRAY_PARAM_DESC(props, props_cases, desc);
 
 /* Covers: V1-CRD-15 V1-CRD-17 V1-CRD-19 V1-CRD-20 */
-static void rpcrdma_props_fold(struct kunit *test)
+static void props_fold(struct kunit *test)
 {
-	const struct rpcrdma_props_case *param = test->param_value;
+	const struct props_case *param = test->param_value;
 	struct rpcrdma_cm_private ours = {
 		.cp_send_size = param->our_send,
 		.cp_recv_size = param->our_recv,
@@ -247,7 +226,7 @@ static void rpcrdma_props_fold(struct kunit *test)
 	}
 }
 
-struct rpcrdma_props_v2_case {
+struct props_v2_case {
 	const char	*desc;
 	u32		our_send;
 	u32		our_recv;
@@ -257,39 +236,28 @@ struct rpcrdma_props_v2_case {
 	u32		inline_send;
 };
 
-static const struct rpcrdma_props_v2_case rpcrdma_props_v2_cases[] = {
-	{
-		.desc = "a peer that says nothing",
-		.our_send = 65536, .our_recv = 16384, .silent = true,
-		.inline_send = 4096, .brs = RPCRDMA2_BRS_INLINE,
-	}, {
-		.desc = "a peer that says nothing, and we cannot send as much",
-		.our_send = 2048, .our_recv = 4096, .silent = true,
-		.inline_send = 2048, .brs = RPCRDMA2_BRS_INLINE,
-	}, {
-		.desc = "the smallest Receives there are",
-		.our_send = 65536, .our_recv = 65536, .rbsiz = 1024,
-		.inline_send = 1024, .brs = RPCRDMA2_BRS_NONE,
-	}, {
-		.desc = "a size that is no multiple of anything",
-		.our_send = 65536, .our_recv = 1024, .rbsiz = 5001,
-		.inline_send = 5001, .brs = RPCRDMA2_BRS_GENL,
-	}, {
-		.desc = "more than we ever send",
-		.our_send = 262144, .our_recv = 4096, .rbsiz = U32_MAX,
-		.inline_send = 65536, .brs = RPCRDMA2_BRS_INLINE,
-	},
+static const struct props_v2_case props_v2_cases[] = {
+	{ "a peer that says nothing", .our_send = 65536, .our_recv = 16384, .silent = true,
+	  .inline_send = 4096, .brs = RPCRDMA2_BRS_INLINE },
+	{ "a peer that says nothing, and we cannot send as much", .our_send = 2048,
+	  .our_recv = 4096, .silent = true, .inline_send = 2048, .brs = RPCRDMA2_BRS_INLINE },
+	{ "the smallest Receives there are", .our_send = 65536, .our_recv = 65536, .rbsiz = 1024,
+	  .inline_send = 1024, .brs = RPCRDMA2_BRS_NONE },
+	{ "a size that is no multiple of anything", .our_send = 65536, .our_recv = 1024,
+	  .rbsiz = 5001, .inline_send = 5001, .brs = RPCRDMA2_BRS_GENL },
+	{ "more than we ever send", .our_send = 262144, .our_recv = 4096, .rbsiz = U32_MAX,
+	  .inline_send = 65536, .brs = RPCRDMA2_BRS_INLINE },
 };
 
-KUNIT_ARRAY_PARAM_DESC(rpcrdma_props_v2, rpcrdma_props_v2_cases, desc);
+KUNIT_ARRAY_PARAM_DESC(props_v2, props_v2_cases, desc);
 
 /*
  * Covers: V2-INL-01 V2-INL-02 V2-INL-03 V2-PRP-14 V2-PRP-20 V2-PRP-24 V2-CHK-16
  * Covers: V2-BC-02 G-19
  */
-static void rpcrdma_props_v2_fold(struct kunit *test)
+static void props_v2_fold(struct kunit *test)
 {
-	const struct rpcrdma_props_v2_case *param = test->param_value;
+	const struct props_v2_case *param = test->param_value;
 	struct rpcrdma_cm_private ours = {
 		.cp_send_size = param->our_send,
 		.cp_recv_size = param->our_recv,
@@ -318,22 +286,22 @@ static void rpcrdma_props_v2_fold(struct kunit *test)
 	}
 }
 
-static struct kunit_case rpcrdma_props_kunit_cases[] = {
-	KUNIT_CASE(rpcrdma_props_encode_the_vector),
-	KUNIT_CASE(rpcrdma_props_decode_anywhere),
-	KUNIT_CASE(rpcrdma_props_decode_truncated),
-	KUNIT_CASE(rpcrdma_props_decode_garbage),
-	KUNIT_CASE(rpcrdma_props_reserved_flags_are_ignored),
-	KUNIT_CASE(rpcrdma_props_sizes),
-	KUNIT_CASE_PARAM(rpcrdma_props_fold, rpcrdma_props_gen_params),
-	KUNIT_CASE_PARAM(rpcrdma_props_v2_fold, rpcrdma_props_v2_gen_params),
+static struct kunit_case props_kunit_cases[] = {
+	KUNIT_CASE(props_encode_the_vector),
+	KUNIT_CASE(props_decode_anywhere),
+	KUNIT_CASE(props_decode_truncated),
+	KUNIT_CASE(props_decode_garbage),
+	KUNIT_CASE(props_reserved_flags_are_ignored),
+	KUNIT_CASE(props_sizes),
+	KUNIT_CASE_PARAM(props_fold, props_gen_params),
+	KUNIT_CASE_PARAM(props_v2_fold, props_v2_gen_params),
 	{}
 };
 
 static struct kunit_suite rpcrdma_props_suite = {
 	.name = "rpcrdma_props",
-	.init = rpcrdma_kunit_init,
-	.test_cases = rpcrdma_props_kunit_cases,
+	.init = fx_init,
+	.test_cases = props_kunit_cases,
 };
 
 kunit_test_suite(rpcrdma_props_suite);

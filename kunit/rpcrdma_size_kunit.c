@@ -12,7 +12,7 @@
 #define MIB	(1024u * 1024u)
 
 /* rpcrdma_size_mrs() counts regions exactly, wherever in a page the buffer begins. */
-static void rpcrdma_size_mrs_counts_pages(struct kunit *test)
+static void size_mrs_counts_pages(struct kunit *test)
 {
 	u32 len, at, mr_pages, pages;
 
@@ -39,7 +39,7 @@ static void rpcrdma_size_mrs_counts_pages(struct kunit *test)
  *
  * Covers: MEM-12
  */
-static void rpcrdma_size_registers_pages(struct kunit *test)
+static void size_registers_pages(struct kunit *test)
 {
 	u64 irdma = 4096 | 2 * MIB | 1024 * MIB, mlx5 = ~4095ull;
 	u32 page_size;
@@ -64,7 +64,7 @@ static void rpcrdma_size_registers_pages(struct kunit *test)
  *
  * Covers: V1-CRD-09
  */
-static void rpcrdma_size_recvs_keep_promises(struct kunit *test)
+static void size_recvs_keep_promises(struct kunit *test)
 {
 	u32 messages, recvs, batch;
 
@@ -94,7 +94,7 @@ static void rpcrdma_size_recvs_keep_promises(struct kunit *test)
  *
  * Covers: V1-CRD-09
  */
-static void rpcrdma_size_credits_have_receives(struct kunit *test)
+static void size_credits_have_receives(struct kunit *test)
 {
 	u32 recvs, others, credits;
 
@@ -106,8 +106,8 @@ static void rpcrdma_size_credits_have_receives(struct kunit *test)
 						rpcrdma_size_recvs(credits +
 								   others),
 						recvs);
-			KUNIT_EXPECT_GT(test,
-					rpcrdma_size_recvs(credits + others + 1),
+			KUNIT_EXPECT_GT(test, rpcrdma_size_recvs(credits +
+								 others + 1),
 					recvs);
 		}
 	}
@@ -120,7 +120,7 @@ static void rpcrdma_size_credits_have_receives(struct kunit *test)
 }
 
 /* rpcrdma_size_recvs_fit() returns how many more Receives the limit on their memory allows. */
-static void rpcrdma_size_recvs_fit_the_budget(struct kunit *test)
+static void size_recvs_fit_the_budget(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_recvs_fit(0, 0, 4096), 0);
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_recvs_fit(0, 4095, 4096), 0);
@@ -130,25 +130,23 @@ static void rpcrdma_size_recvs_fit_the_budget(struct kunit *test)
 	/* If the existing Receives already exceed the limit, there is room for no more */
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_recvs_fit(4097, 4096, 1), 0);
 	/* There are three Receives of 65536 bytes, and the new ones have 4096 bytes */
-	KUNIT_EXPECT_EQ(test,
-			rpcrdma_size_recvs_fit(3 * 65536, 154 * 65536, 4096),
-			151 * 16);
-	KUNIT_EXPECT_EQ(test,
-			rpcrdma_size_recvs_fit(0, (u64)U32_MAX * 65536, 65536),
-			U32_MAX);
+	KUNIT_EXPECT_EQ(test, rpcrdma_size_recvs_fit(3 * 65536, 154 * 65536,
+						     4096), 151 * 16);
+	KUNIT_EXPECT_EQ(test, rpcrdma_size_recvs_fit(0, (u64)U32_MAX * 65536,
+						     65536), U32_MAX);
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_recvs_fit(0, U64_MAX, 1), U32_MAX);
 }
 
 /* Covers: RTX-34 */
-static void rpcrdma_size_targets_fill_pages(struct kunit *test)
+static void size_targets_fill_pages(struct kunit *test)
 {
 	struct rpcrdma2_rtx rtx = { .xp_flags = 1, .xp_msg_max = 2 };
 	u32 pages, size;
 
 	for (pages = 0; pages <= 17; pages++) {
 		size = rpcrdma_size_targets(pages, 4096, &rtx);
-		KUNIT_EXPECT_EQ(test, size, rtx.xp_head +
-					    rtx.xp_seg * rtx.xp_nsegs);
+		KUNIT_EXPECT_EQ(test, size,
+				rtx.xp_head + rtx.xp_seg * rtx.xp_nsegs);
 		if (pages != 2 && pages != 4 && pages != 8) {
 			KUNIT_EXPECT_EQ(test, rtx.xp_head, 0);
 			KUNIT_EXPECT_EQ(test, rtx.xp_seg, 0);
@@ -169,52 +167,46 @@ static void rpcrdma_size_targets_fill_pages(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rtx.xp_nsegs, 0);
 }
 
-static const struct rpcrdma_device_caps rpcrdma_size_rxe = {
-	.dc_max_qp_wr = 1 << 20, .dc_max_cqe = 32767,
-	.dc_max_send_sge = 32, .dc_max_sge_rd = 32,
-	.dc_max_mr_pages = 512, .dc_max_mr = 524287,
+static const struct rpcrdma_device_caps size_rxe = {
+	.dc_max_qp_wr = 1 << 20, .dc_max_cqe = 32767, .dc_max_send_sge = 32,
+	.dc_max_sge_rd = 32, .dc_max_mr_pages = 512, .dc_max_mr = 524287,
 	.dc_max_init_rd_atom = 128, .dc_max_rd_atom = 128, .dc_frwr = true,
 };
 
-static const struct rpcrdma_device_caps rpcrdma_size_siw = {
-	.dc_max_qp_wr = 32768, .dc_max_cqe = 3276800,
-	.dc_max_send_sge = 6, .dc_max_sge_rd = 1,
-	.dc_max_mr_pages = 256, .dc_max_mr = 1000000,
+static const struct rpcrdma_device_caps size_siw = {
+	.dc_max_qp_wr = 32768, .dc_max_cqe = 3276800, .dc_max_send_sge = 6,
+	.dc_max_sge_rd = 1, .dc_max_mr_pages = 256, .dc_max_mr = 1000000,
 	.dc_max_init_rd_atom = 128, .dc_max_rd_atom = 64, .dc_frwr = true,
 	.dc_iwarp = true, .dc_read_mrs = true,
 };
 
-static const struct rpcrdma_device_caps rpcrdma_size_mlx5 = {
-	.dc_max_qp_wr = 32768, .dc_max_cqe = 4194303,
-	.dc_max_send_sge = 30, .dc_max_sge_rd = 30,
-	.dc_max_mr_pages = 65536, .dc_max_mr = 16777216,
+static const struct rpcrdma_device_caps size_mlx5 = {
+	.dc_max_qp_wr = 32768, .dc_max_cqe = 4194303, .dc_max_send_sge = 30,
+	.dc_max_sge_rd = 30, .dc_max_mr_pages = 65536, .dc_max_mr = 16777216,
 	.dc_max_init_rd_atom = 16, .dc_max_rd_atom = 16, .dc_frwr = true,
 	.dc_sg_gaps = true, .dc_read_mrs = true,
 };
 
 /* An invented device: it is not iWARP, and its RDMA Reads have one SGE, so each reads one page */
-static const struct rpcrdma_device_caps rpcrdma_size_page_reader = {
-	.dc_max_qp_wr = 32768, .dc_max_cqe = 4194303,
-	.dc_max_send_sge = 30, .dc_max_sge_rd = 1,
-	.dc_max_mr_pages = 512, .dc_max_mr = 1000000,
+static const struct rpcrdma_device_caps size_page_reader = {
+	.dc_max_qp_wr = 32768, .dc_max_cqe = 4194303, .dc_max_send_sge = 30,
+	.dc_max_sge_rd = 1, .dc_max_mr_pages = 512, .dc_max_mr = 1000000,
 	.dc_max_init_rd_atom = 1, .dc_max_rd_atom = 0, .dc_frwr = true,
 };
 
-static const struct rpcrdma_device_caps rpcrdma_size_short_queues = {
-	.dc_max_qp_wr = 128, .dc_max_cqe = 32767,
-	.dc_max_send_sge = 32, .dc_max_sge_rd = 32,
-	.dc_max_mr_pages = 512, .dc_max_mr = 1000000,
+static const struct rpcrdma_device_caps size_short_queues = {
+	.dc_max_qp_wr = 128, .dc_max_cqe = 32767, .dc_max_send_sge = 32,
+	.dc_max_sge_rd = 32, .dc_max_mr_pages = 512, .dc_max_mr = 1000000,
 	.dc_max_init_rd_atom = 128, .dc_max_rd_atom = 128, .dc_frwr = true,
 };
 
-static const struct rpcrdma_device_caps rpcrdma_size_short_cq = {
-	.dc_max_qp_wr = 4096, .dc_max_cqe = 128,
-	.dc_max_send_sge = 32, .dc_max_sge_rd = 32,
-	.dc_max_mr_pages = 512, .dc_max_mr = 1000000,
+static const struct rpcrdma_device_caps size_short_cq = {
+	.dc_max_qp_wr = 4096, .dc_max_cqe = 128, .dc_max_send_sge = 32,
+	.dc_max_sge_rd = 32, .dc_max_mr_pages = 512, .dc_max_mr = 1000000,
 	.dc_max_init_rd_atom = 128, .dc_max_rd_atom = 128, .dc_frwr = true,
 };
 
-struct rpcrdma_size_client_case {
+struct size_client_case {
 	const char				*desc;
 	const struct rpcrdma_device_caps	*caps;
 	u32					max_payload;
@@ -222,56 +214,33 @@ struct rpcrdma_size_client_case {
 };
 
 /* Sizes for 128 requests and 16 callbacks, with pages of 4096 bytes */
-static const struct rpcrdma_size_client_case rpcrdma_size_client_cases[] = {
-	{
-		.desc = "rxe registers a megabyte at once",
-		.caps = &rpcrdma_size_rxe, .max_payload = MIB,
-		.sizes = {
-			.cz_requests = 128, .cz_bc_requests = 16,
-			.cz_mr_pages = 257, .cz_mrs_per_rpc = 1,
-			.cz_sq_depth = 128 * 7 + 16 + 2,
-			.cz_rq_depth = 128 + 16 + 8 + 2 + 1,
-			.cz_recvs = 154,
-		},
-	}, {
-		.desc = "rxe needs three regions for four megabytes",
-		.caps = &rpcrdma_size_rxe, .max_payload = 4 * MIB,
-		.sizes = {
-			.cz_requests = 128, .cz_bc_requests = 16,
-			.cz_mr_pages = 512, .cz_mrs_per_rpc = 3,
-			.cz_sq_depth = 128 * 11 + 16 + 2,
-			.cz_rq_depth = 155,
-			.cz_recvs = 154,
-		},
-	}, {
-		.desc = "siw needs two for a megabyte that is not aligned",
-		.caps = &rpcrdma_size_siw, .max_payload = MIB,
-		.sizes = {
-			.cz_requests = 128, .cz_bc_requests = 16,
-			.cz_mr_pages = 256, .cz_mrs_per_rpc = 2,
-			.cz_sq_depth = 128 * 9 + 16 + 2,
-			.cz_rq_depth = 155,
-			.cz_recvs = 154,
-		},
-	}, {
-		.desc = "mlx5 does not have its regions cut by max_sge_rd",
-		.caps = &rpcrdma_size_mlx5, .max_payload = 4 * MIB,
-		.sizes = {
-			.cz_requests = 128, .cz_bc_requests = 16,
-			.cz_mr_pages = 1025, .cz_mrs_per_rpc = 1,
-			.cz_sq_depth = 914,
-			.cz_rq_depth = 155,
-			.cz_recvs = 154,
-		},
-	},
+static const struct size_client_case size_client_cases[] = {
+	{ "rxe registers a megabyte at once", .caps = &size_rxe, .max_payload = MIB,
+	  .sizes = { .cz_requests = 128, .cz_bc_requests = 16, .cz_mr_pages = 257,
+		     .cz_mrs_per_rpc = 1, .cz_sq_depth = 128 * 7 + 16 + 2,
+		     .cz_rq_depth = 128 + 16 + 8 + 2 + 1, .cz_recvs = 154, } },
+	{ "rxe needs three regions for four megabytes", .caps = &size_rxe, .max_payload = 4 * MIB,
+	  .sizes = { .cz_requests = 128, .cz_bc_requests = 16, .cz_mr_pages = 512,
+		     .cz_mrs_per_rpc = 3, .cz_sq_depth = 128 * 11 + 16 + 2, .cz_rq_depth = 155,
+		     .cz_recvs = 154, } },
+	{ "siw needs two for a megabyte that is not aligned", .caps = &size_siw,
+	  .max_payload = MIB,
+	  .sizes = { .cz_requests = 128, .cz_bc_requests = 16, .cz_mr_pages = 256,
+		     .cz_mrs_per_rpc = 2, .cz_sq_depth = 128 * 9 + 16 + 2, .cz_rq_depth = 155,
+		     .cz_recvs = 154, } },
+	{ "mlx5 does not have its regions cut by max_sge_rd", .caps = &size_mlx5,
+	  .max_payload = 4 * MIB,
+	  .sizes = { .cz_requests = 128, .cz_bc_requests = 16, .cz_mr_pages = 1025,
+		     .cz_mrs_per_rpc = 1, .cz_sq_depth = 914, .cz_rq_depth = 155,
+		     .cz_recvs = 154, } },
 };
 
-KUNIT_ARRAY_PARAM_DESC(rpcrdma_size_client, rpcrdma_size_client_cases, desc);
+KUNIT_ARRAY_PARAM_DESC(size_client, size_client_cases, desc);
 
 /* Covers: MEM-22 BC-07 */
-static void rpcrdma_size_client_examples(struct kunit *test)
+static void size_client_examples(struct kunit *test)
 {
-	const struct rpcrdma_size_client_case *param = test->param_value;
+	const struct size_client_case *param = test->param_value;
 	struct rpcrdma_client_sizes sizes;
 
 	KUNIT_ASSERT_EQ(test, rpcrdma_size_client(param->caps, 128, 16,
@@ -280,10 +249,10 @@ static void rpcrdma_size_client_examples(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, &sizes, &param->sizes, sizeof(sizes));
 }
 
-static void rpcrdma_size_check_client(struct kunit *test,
-				      const struct rpcrdma_device_caps *caps,
-				      u32 requests, u32 bc,
-				      const struct rpcrdma_client_sizes *sz)
+static void size_check_client(struct kunit *test,
+			      const struct rpcrdma_device_caps *caps,
+			      u32 requests, u32 bc,
+			      const struct rpcrdma_client_sizes *sz)
 {
 	u32 largest = 1 + 2 * (sz->cz_mrs_per_rpc + 2);
 
@@ -308,15 +277,15 @@ static void rpcrdma_size_check_client(struct kunit *test,
 	KUNIT_EXPECT_EQ(test, sz->cz_rq_depth, sz->cz_recvs + 1);
 }
 
-static const u32 rpcrdma_size_numbers[] = {
+static const u32 size_numbers[] = {
 	0, 1, 2, 7, 15, 16, 17, 25, 26, 33, 64, 100, 128, 300, 1000, 5000,
 	0x7fffffff, U32_MAX,
 };
 
 /* Check that the limits of a refused device are too low for even one request. */
-static void rpcrdma_size_check_refused(struct kunit *test,
-				       const struct rpcrdma_device_caps *caps,
-				       u32 bc, u32 mrs)
+static void size_check_refused(struct kunit *test,
+			       const struct rpcrdma_device_caps *caps, u32 bc,
+			       u32 mrs)
 {
 	u32 recvs = 1 + bc + 10 + 1;
 	u32 sends = 1 + 2 * (mrs + 2) + bc + 2;
@@ -331,32 +300,30 @@ static void rpcrdma_size_check_refused(struct kunit *test,
  *
  * Covers: BC-07
  */
-static void rpcrdma_size_client_grid(struct kunit *test)
+static void size_client_grid(struct kunit *test)
 {
 	static const u32 payloads[] = { 0, 1, 4096, MIB, 64 * MIB, U32_MAX };
-	const u32 n = ARRAY_SIZE(rpcrdma_size_numbers);
-	struct rpcrdma_device_caps caps = rpcrdma_size_rxe;
+	const u32 n = ARRAY_SIZE(size_numbers);
+	struct rpcrdma_device_caps caps = size_rxe;
 	u32 i, wanted, payload, done = 0, refused = 0;
 	struct rpcrdma_client_sizes sizes;
 	int ret;
 
 	for (i = 0; i < n * n * (n - 1) * ARRAY_SIZE(payloads); i++) {
-		caps.dc_max_qp_wr = rpcrdma_size_numbers[i % n];
-		caps.dc_max_cqe = rpcrdma_size_numbers[i / n % n];
-		wanted = rpcrdma_size_numbers[1 + i / n / n % (n - 1)];
+		caps.dc_max_qp_wr = size_numbers[i % n];
+		caps.dc_max_cqe = size_numbers[i / n % n];
+		wanted = size_numbers[1 + i / n / n % (n - 1)];
 		payload = payloads[i / n / n / (n - 1)];
 		caps.dc_max_mr_pages = 1 + i % 300;
 		ret = rpcrdma_size_client(&caps, wanted, 2, payload, 4096,
 					  &sizes);
 		if (!ret) {
-			rpcrdma_size_check_client(test, &caps, wanted, 2,
-						  &sizes);
+			size_check_client(test, &caps, wanted, 2, &sizes);
 			done++;
 			continue;
 		}
 		KUNIT_EXPECT_EQ(test, ret, -EOPNOTSUPP);
-		rpcrdma_size_check_refused(test, &caps, 2,
-					   sizes.cz_mrs_per_rpc);
+		size_check_refused(test, &caps, 2, sizes.cz_mrs_per_rpc);
 		refused++;
 	}
 	KUNIT_EXPECT_GT(test, done, 1000);
@@ -366,7 +333,7 @@ static void rpcrdma_size_client_grid(struct kunit *test)
 /* An item of up to rpcrdma_size_client_payload() bytes, wherever in a page it begins, fits into
  * one chunk together with head and tail of the message.
  */
-static void rpcrdma_size_client_payloads(struct kunit *test)
+static void size_client_payloads(struct kunit *test)
 {
 	u32 mr_pages, pages, segs;
 	u64 most;
@@ -390,9 +357,9 @@ static void rpcrdma_size_client_payloads(struct kunit *test)
 }
 
 /* With pages of 64K, a megabyte takes at most 17 pages, wherever it begins. */
-static void rpcrdma_size_large_pages(struct kunit *test)
+static void size_large_pages(struct kunit *test)
 {
-	struct rpcrdma_device_caps caps = rpcrdma_size_rxe;
+	struct rpcrdma_device_caps caps = size_rxe;
 	struct rpcrdma_client_sizes client;
 	struct rpcrdma_server_sizes server;
 
@@ -425,7 +392,7 @@ static void rpcrdma_size_large_pages(struct kunit *test)
 }
 
 /* Covers: RTX-65 RTX-76 */
-static void rpcrdma_size_client_spares(struct kunit *test)
+static void size_client_spares(struct kunit *test)
 {
 	static const struct rpcrdma_client_sizes sizes = {
 		.cz_sq_depth = 900, .cz_rq_depth = 155,
@@ -447,42 +414,42 @@ static void rpcrdma_size_client_spares(struct kunit *test)
 }
 
 /* The client refuses invalid arguments, and devices that it cannot use. */
-static void rpcrdma_size_client_refuses(struct kunit *test)
+static void size_client_refuses(struct kunit *test)
 {
-	struct rpcrdma_device_caps caps = rpcrdma_size_rxe;
+	struct rpcrdma_device_caps caps = size_rxe;
 	struct rpcrdma_client_sizes sizes;
 
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_client(&caps, 0, 2, MIB, 4096,
 						  &sizes), -EINVAL);
-	KUNIT_EXPECT_EQ(test, rpcrdma_size_client(&caps, 1, 2, MIB, 0,
-						  &sizes), -EINVAL);
+	KUNIT_EXPECT_EQ(test, rpcrdma_size_client(&caps, 1, 2, MIB, 0, &sizes),
+			-EINVAL);
 	caps.dc_frwr = false;
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_client(&caps, 1, 2, MIB, 4096,
 						  &sizes), -EOPNOTSUPP);
-	caps = rpcrdma_size_rxe;
+	caps = size_rxe;
 	caps.dc_max_mr_pages = 0;
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_client(&caps, 1, 2, MIB, 4096,
 						  &sizes), -EOPNOTSUPP);
-	caps = rpcrdma_size_rxe;
+	caps = size_rxe;
 	caps.dc_max_mr = 2;
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_client(&caps, 1, 2, MIB, 4096,
 						  &sizes), -EOPNOTSUPP);
 }
 
 /* The smallest payloads, and a device that can do more than a connection uses. */
-static void rpcrdma_size_edges(struct kunit *test)
+static void size_edges(struct kunit *test)
 {
-	struct rpcrdma_device_caps caps = rpcrdma_size_rxe;
+	struct rpcrdma_device_caps caps = size_rxe;
 	struct rpcrdma_client_sizes client;
 	struct rpcrdma_server_sizes server;
 
 	/* Two bytes may lie in two pages; a payload of 0 bytes counts as one page */
 	caps.dc_max_mr = 3;
-	KUNIT_ASSERT_EQ(test, rpcrdma_size_client(&caps, 1, 2, 2, 4096,
-						  &client), 0);
+	KUNIT_ASSERT_EQ(test,
+			rpcrdma_size_client(&caps, 1, 2, 2, 4096, &client), 0);
 	KUNIT_EXPECT_EQ(test, client.cz_mr_pages, 2);
-	KUNIT_ASSERT_EQ(test, rpcrdma_size_client(&caps, 1, 2, 0, 4096,
-						  &client), 0);
+	KUNIT_ASSERT_EQ(test,
+			rpcrdma_size_client(&caps, 1, 2, 0, 4096, &client), 0);
 	KUNIT_EXPECT_EQ(test, client.cz_mr_pages, 1);
 
 	caps.dc_max_send_sge = 100;
@@ -494,7 +461,7 @@ static void rpcrdma_size_edges(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, server.sz_ord, 255);
 }
 
-struct rpcrdma_size_server_case {
+struct size_server_case {
 	const char				*desc;
 	const struct rpcrdma_device_caps	*caps;
 	u32					max_payload;
@@ -502,65 +469,35 @@ struct rpcrdma_size_server_case {
 };
 
 /* Sizes if 128 requests and 2 callbacks are wanted, with pages of 4096 bytes */
-static const struct rpcrdma_size_server_case rpcrdma_size_server_cases[] = {
-	{
-		.desc = "rxe with a megabyte",
-		.caps = &rpcrdma_size_rxe, .max_payload = MIB,
-		.sizes = {
-			.sz_requests = 128, .sz_bc_requests = 2,
-			.sz_send_sges = 32, .sz_read_mrs = 0,
-			.sz_sq_depth = 64 + 2 + 2 + 3 * 9 + 16,
-			.sz_rq_depth = 141, .sz_recvs = 140, .sz_ord = 128,
-		},
-	}, {
-		.desc = "mlx5 with four megabytes",
-		.caps = &rpcrdma_size_mlx5, .max_payload = 4 * MIB,
-		.sizes = {
-			.sz_requests = 128, .sz_bc_requests = 2,
-			.sz_send_sges = 30, .sz_read_mrs = 80,
-			.sz_sq_depth = 2 + 3 * 80,
-			.sz_rq_depth = 141, .sz_recvs = 140, .sz_ord = 16,
-		},
-	}, {
-		.desc = "siw reads through regions, not by single pages",
-		.caps = &rpcrdma_size_siw, .max_payload = MIB,
-		.sizes = {
-			.sz_requests = 128, .sz_bc_requests = 2,
-			.sz_send_sges = 6, .sz_read_mrs = 80,
-			.sz_sq_depth = 2 + 3 * 80,
-			.sz_rq_depth = 141, .sz_recvs = 140, .sz_ord = 64,
-		},
-	}, {
-		.desc = "a device that reads page by page",
-		.caps = &rpcrdma_size_page_reader, .max_payload = MIB,
-		.sizes = {
-			.sz_requests = 128, .sz_bc_requests = 2,
-			.sz_send_sges = 30, .sz_read_mrs = 0,
-			.sz_sq_depth = 64 + 2 + 2 + 3 * 257 + 16,
-			.sz_rq_depth = 141, .sz_recvs = 140, .sz_ord = 1,
-		},
-	}, {
-		.desc = "short queues: all of one are Receives",
-		.caps = &rpcrdma_size_short_queues, .max_payload = MIB,
-		.sizes = {
-			.sz_requests = 115, .sz_bc_requests = 2,
-			.sz_send_sges = 32, .sz_read_mrs = 0,
-			.sz_sq_depth = 58 + 2 + 2 + 3 * 9 + 16,
-			.sz_rq_depth = 128, .sz_recvs = 127, .sz_ord = 128,
-		},
-	}, {
-		.desc = "a short completion queue: one Send at a time",
-		.caps = &rpcrdma_size_short_cq, .max_payload = MIB,
-		.sizes = {
-			.sz_requests = 85, .sz_bc_requests = 2,
-			.sz_send_sges = 32, .sz_read_mrs = 0,
-			.sz_sq_depth = 1 + 2 + 2 + 9 + 16,
-			.sz_rq_depth = 98, .sz_recvs = 97, .sz_ord = 128,
-		},
-	},
+static const struct size_server_case size_server_cases[] = {
+	{ "rxe with a megabyte", .caps = &size_rxe, .max_payload = MIB,
+	  .sizes = { .sz_requests = 128, .sz_bc_requests = 2, .sz_send_sges = 32,
+		     .sz_read_mrs = 0, .sz_sq_depth = 64 + 2 + 2 + 3 * 9 + 16, .sz_rq_depth = 141,
+		     .sz_recvs = 140, .sz_ord = 128, } },
+	{ "mlx5 with four megabytes", .caps = &size_mlx5, .max_payload = 4 * MIB,
+	  .sizes = { .sz_requests = 128, .sz_bc_requests = 2, .sz_send_sges = 30,
+		     .sz_read_mrs = 80, .sz_sq_depth = 2 + 3 * 80, .sz_rq_depth = 141,
+		     .sz_recvs = 140, .sz_ord = 16, } },
+	{ "siw reads through regions, not by single pages", .caps = &size_siw, .max_payload = MIB,
+	  .sizes = { .sz_requests = 128, .sz_bc_requests = 2, .sz_send_sges = 6,
+		     .sz_read_mrs = 80, .sz_sq_depth = 2 + 3 * 80, .sz_rq_depth = 141,
+		     .sz_recvs = 140, .sz_ord = 64, } },
+	{ "a device that reads page by page", .caps = &size_page_reader, .max_payload = MIB,
+	  .sizes = { .sz_requests = 128, .sz_bc_requests = 2, .sz_send_sges = 30,
+		     .sz_read_mrs = 0, .sz_sq_depth = 64 + 2 + 2 + 3 * 257 + 16,
+		     .sz_rq_depth = 141, .sz_recvs = 140, .sz_ord = 1, } },
+	{ "short queues: all of one are Receives", .caps = &size_short_queues, .max_payload = MIB,
+	  .sizes = { .sz_requests = 115, .sz_bc_requests = 2, .sz_send_sges = 32,
+		     .sz_read_mrs = 0, .sz_sq_depth = 58 + 2 + 2 + 3 * 9 + 16, .sz_rq_depth = 128,
+		     .sz_recvs = 127, .sz_ord = 128, } },
+	{ "a short completion queue: one Send at a time", .caps = &size_short_cq,
+	  .max_payload = MIB,
+	  .sizes = { .sz_requests = 85, .sz_bc_requests = 2, .sz_send_sges = 32, .sz_read_mrs = 0,
+		     .sz_sq_depth = 1 + 2 + 2 + 9 + 16, .sz_rq_depth = 98, .sz_recvs = 97,
+		     .sz_ord = 128, } },
 };
 
-KUNIT_ARRAY_PARAM_DESC(rpcrdma_size_server, rpcrdma_size_server_cases, desc);
+KUNIT_ARRAY_PARAM_DESC(size_server, size_server_cases, desc);
 
 /*
  * The number of requests, which is the number of credits, is reduced only if the receive queue or
@@ -569,9 +506,9 @@ KUNIT_ARRAY_PARAM_DESC(rpcrdma_size_server, rpcrdma_size_server_cases, desc);
  *
  * Covers: V1-CRD-09 V1-CRD-27 V1-RDC-21 BC-08
  */
-static void rpcrdma_size_server_examples(struct kunit *test)
+static void size_server_examples(struct kunit *test)
 {
-	const struct rpcrdma_size_server_case *param = test->param_value;
+	const struct size_server_case *param = test->param_value;
 	struct rpcrdma_server_sizes sizes;
 
 	KUNIT_ASSERT_EQ(test, rpcrdma_size_server(param->caps, 128, 2,
@@ -580,10 +517,10 @@ static void rpcrdma_size_server_examples(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, &sizes, &param->sizes, sizeof(sizes));
 }
 
-static void rpcrdma_size_check_server(struct kunit *test,
-				      const struct rpcrdma_device_caps *caps,
-				      u32 requests, u32 bc,
-				      const struct rpcrdma_server_sizes *sz)
+static void size_check_server(struct kunit *test,
+			      const struct rpcrdma_device_caps *caps,
+			      u32 requests, u32 bc,
+			      const struct rpcrdma_server_sizes *sz)
 {
 	u32 spare;
 
@@ -616,24 +553,23 @@ static void rpcrdma_size_check_server(struct kunit *test,
 }
 
 /* Covers: V1-CRD-09 V1-RDC-21 BC-08 */
-static void rpcrdma_size_server_grid(struct kunit *test)
+static void size_server_grid(struct kunit *test)
 {
-	const u32 n = ARRAY_SIZE(rpcrdma_size_numbers);
-	struct rpcrdma_device_caps caps = rpcrdma_size_rxe;
+	const u32 n = ARRAY_SIZE(size_numbers);
+	struct rpcrdma_device_caps caps = size_rxe;
 	u32 i, wanted, smallest, done = 0, refused = 0;
 	struct rpcrdma_server_sizes sizes;
 	int ret;
 
 	for (i = 0; i < n * n * (n - 1); i++) {
-		caps.dc_max_qp_wr = rpcrdma_size_numbers[i % n];
-		caps.dc_max_send_sge = rpcrdma_size_numbers[i / n % n];
-		wanted = rpcrdma_size_numbers[1 + i / n / n];
-		caps.dc_max_init_rd_atom = rpcrdma_size_numbers[i % 13];
-		caps.dc_max_rd_atom = rpcrdma_size_numbers[i % 11];
+		caps.dc_max_qp_wr = size_numbers[i % n];
+		caps.dc_max_send_sge = size_numbers[i / n % n];
+		wanted = size_numbers[1 + i / n / n];
+		caps.dc_max_init_rd_atom = size_numbers[i % 13];
+		caps.dc_max_rd_atom = size_numbers[i % 11];
 		ret = rpcrdma_size_server(&caps, wanted, 2, MIB, 4096, &sizes);
 		if (!ret) {
-			rpcrdma_size_check_server(test, &caps, wanted, 2,
-						  &sizes);
+			size_check_server(test, &caps, wanted, 2, &sizes);
 			done++;
 			continue;
 		}
@@ -642,7 +578,7 @@ static void rpcrdma_size_server_grid(struct kunit *test)
 		if (!caps.dc_max_send_sge)
 			continue;
 		smallest = 1 + 2 + 2 + 16 +
-			   DIV_ROUND_UP(257, min(caps.dc_max_send_sge, 32u));
+			DIV_ROUND_UP(257, min(caps.dc_max_send_sge, 32u));
 		KUNIT_EXPECT_LT(test, caps.dc_max_qp_wr, smallest);
 	}
 	KUNIT_EXPECT_GT(test, done, 1000);
@@ -652,52 +588,52 @@ static void rpcrdma_size_server_grid(struct kunit *test)
 /* The server refuses invalid arguments, and devices that it cannot use. On iWARP, an RDMA Read
  * needs a region, so the device must support fast registration.
  */
-static void rpcrdma_size_server_refuses(struct kunit *test)
+static void size_server_refuses(struct kunit *test)
 {
-	struct rpcrdma_device_caps caps = rpcrdma_size_siw;
+	struct rpcrdma_device_caps caps = size_siw;
 	struct rpcrdma_server_sizes sizes;
 
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_server(&caps, 0, 2, MIB, 4096,
 						  &sizes), -EINVAL);
-	KUNIT_EXPECT_EQ(test, rpcrdma_size_server(&caps, 1, 2, MIB, 0,
-						  &sizes), -EINVAL);
-	KUNIT_EXPECT_EQ(test, rpcrdma_size_server(&caps, 1, 2, MIB, 4096,
-						  &sizes), 0);
+	KUNIT_EXPECT_EQ(test, rpcrdma_size_server(&caps, 1, 2, MIB, 0, &sizes),
+			-EINVAL);
+	KUNIT_EXPECT_EQ(test,
+			rpcrdma_size_server(&caps, 1, 2, MIB, 4096, &sizes), 0);
 	caps.dc_frwr = false;
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_server(&caps, 1, 2, MIB, 4096,
 						  &sizes), -EOPNOTSUPP);
-	caps = rpcrdma_size_siw;
+	caps = size_siw;
 	caps.dc_max_mr_pages = 0;
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_server(&caps, 1, 2, MIB, 4096,
 						  &sizes), -EOPNOTSUPP);
 	/* RDMA Reads to 16 regions take 48 entries of the send queue. The drain marker and the
 	 * keepalive's probe take two more.
 	 */
-	caps = rpcrdma_size_siw;
+	caps = size_siw;
 	caps.dc_max_send_sge = 16;
 	caps.dc_max_qp_wr = 49;
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_server(&caps, 1, 2, MIB, 4096,
 						  &sizes), -EOPNOTSUPP);
 	caps.dc_max_qp_wr = 50;
-	KUNIT_EXPECT_EQ(test, rpcrdma_size_server(&caps, 1, 2, MIB, 4096,
-						  &sizes), 0);
+	KUNIT_EXPECT_EQ(test,
+			rpcrdma_size_server(&caps, 1, 2, MIB, 4096, &sizes), 0);
 	/* On a device that is not iWARP, RDMA Reads need no region */
-	caps = rpcrdma_size_siw;
+	caps = size_siw;
 	caps.dc_max_mr_pages = 0;
 	caps.dc_iwarp = false;
 	caps.dc_frwr = false;
-	KUNIT_EXPECT_EQ(test, rpcrdma_size_server(&caps, 1, 2, MIB, 4096,
-						  &sizes), 0);
+	KUNIT_EXPECT_EQ(test,
+			rpcrdma_size_server(&caps, 1, 2, MIB, 4096, &sizes), 0);
 }
 
 /* The completion queues have an entry for each entry of the send queue and of the receive queue. If
  * the sum of these entries would exceed dc_max_cqe, the send queue becomes shorter. If the sum
  * would exceed dc_max_cqe even with the shortest possible send queue, there are fewer requests.
  */
-static void rpcrdma_size_server_cqe(struct kunit *test)
+static void size_server_cqe(struct kunit *test)
 {
 	static const struct rpcrdma_device_caps *const all[] = {
-		&rpcrdma_size_rxe, &rpcrdma_size_siw, &rpcrdma_size_mlx5,
+		&size_rxe, &size_siw, &size_mlx5,
 	};
 	struct rpcrdma_device_caps caps;
 	struct rpcrdma_server_sizes sizes;
@@ -709,8 +645,8 @@ static void rpcrdma_size_server_cqe(struct kunit *test)
 		/* Compute the smallest dc_max_cqe that is enough. For one request, the send queue
 		 * needs these entries
 		 */
-		smallest = 1 + 2 + 2 + 16 +
-			   DIV_ROUND_UP(257, caps.dc_max_send_sge);
+		smallest = 1 + 2 + 2 + 16 + DIV_ROUND_UP(257,
+							 caps.dc_max_send_sge);
 		/* RDMA Reads to 16 regions take three entries for each region */
 		if (caps.dc_read_mrs)
 			smallest = max(smallest, 2u + 3 * 16);
@@ -724,7 +660,7 @@ static void rpcrdma_size_server_cqe(struct kunit *test)
 					cqe < smallest ? -EOPNOTSUPP : 0);
 			if (ret)
 				continue;
-			rpcrdma_size_check_server(test, &caps, 128, 2, &sizes);
+			size_check_server(test, &caps, 128, 2, &sizes);
 			KUNIT_EXPECT_GE(test, sizes.sz_requests, before);
 			before = sizes.sz_requests;
 		}
@@ -732,32 +668,32 @@ static void rpcrdma_size_server_cqe(struct kunit *test)
 	}
 }
 
-static struct kunit_case rpcrdma_size_kunit_cases[] = {
-	KUNIT_CASE(rpcrdma_size_mrs_counts_pages),
-	KUNIT_CASE(rpcrdma_size_registers_pages),
-	KUNIT_CASE(rpcrdma_size_recvs_keep_promises),
-	KUNIT_CASE(rpcrdma_size_credits_have_receives),
-	KUNIT_CASE(rpcrdma_size_recvs_fit_the_budget),
-	KUNIT_CASE(rpcrdma_size_targets_fill_pages),
-	KUNIT_CASE_PARAM(rpcrdma_size_client_examples,
-			 rpcrdma_size_client_gen_params),
-	KUNIT_CASE(rpcrdma_size_client_grid),
-	KUNIT_CASE(rpcrdma_size_client_refuses),
-	KUNIT_CASE(rpcrdma_size_client_payloads),
-	KUNIT_CASE(rpcrdma_size_large_pages),
-	KUNIT_CASE(rpcrdma_size_client_spares),
-	KUNIT_CASE(rpcrdma_size_edges),
-	KUNIT_CASE_PARAM(rpcrdma_size_server_examples,
-			 rpcrdma_size_server_gen_params),
-	KUNIT_CASE(rpcrdma_size_server_grid),
-	KUNIT_CASE(rpcrdma_size_server_refuses),
-	KUNIT_CASE(rpcrdma_size_server_cqe),
+static struct kunit_case size_kunit_cases[] = {
+	KUNIT_CASE(size_mrs_counts_pages),
+	KUNIT_CASE(size_registers_pages),
+	KUNIT_CASE(size_recvs_keep_promises),
+	KUNIT_CASE(size_credits_have_receives),
+	KUNIT_CASE(size_recvs_fit_the_budget),
+	KUNIT_CASE(size_targets_fill_pages),
+	KUNIT_CASE_PARAM(size_client_examples,
+			 size_client_gen_params),
+	KUNIT_CASE(size_client_grid),
+	KUNIT_CASE(size_client_refuses),
+	KUNIT_CASE(size_client_payloads),
+	KUNIT_CASE(size_large_pages),
+	KUNIT_CASE(size_client_spares),
+	KUNIT_CASE(size_edges),
+	KUNIT_CASE_PARAM(size_server_examples,
+			 size_server_gen_params),
+	KUNIT_CASE(size_server_grid),
+	KUNIT_CASE(size_server_refuses),
+	KUNIT_CASE(size_server_cqe),
 	{}
 };
 
 static struct kunit_suite rpcrdma_size_suite = {
 	.name = "rpcrdma_size",
-	.test_cases = rpcrdma_size_kunit_cases,
+	.test_cases = size_kunit_cases,
 };
 
 kunit_test_suite(rpcrdma_size_suite);

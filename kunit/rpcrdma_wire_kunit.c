@@ -10,15 +10,15 @@
 #include "rpcrdma_kunit.h"
 
 /* Values of a presence word, which says whether a list entry or the Reply chunk follows */
-#define RPCRDMA_NONE	0u
-#define RPCRDMA_MORE	1u
+#define NONE	0u
+#define MORE	1u
 
-static void rpcrdma_wire_put_read(struct rpcrdma_kunit *fx, u32 position,
-				  u32 handle, u32 length, u64 offset)
+static void wire_put_read(struct rpcrdma_kunit *fx, u32 position, u32 handle,
+			  u32 length, u64 offset)
 {
-	rpcrdma_kunit_word(fx, RPCRDMA_MORE);
-	rpcrdma_kunit_word(fx, position);
-	rpcrdma_kunit_seg(fx, handle, length, offset);
+	fx_word(fx, MORE);
+	fx_word(fx, position);
+	fx_seg(fx, handle, length, offset);
 }
 
 /* Add a Write chunk or a Reply chunk of @nsegs segments to the message. The segment count of the
@@ -29,26 +29,23 @@ static void rpcrdma_wire_put_array(struct rpcrdma_kunit *fx, u32 count,
 {
 	u32 i;
 
-	rpcrdma_kunit_word(fx, RPCRDMA_MORE);
-	rpcrdma_kunit_word(fx, count);
+	fx_word(fx, MORE);
+	fx_word(fx, count);
 	for (i = 0; i < nsegs; i++)
-		rpcrdma_kunit_seg(fx, 0x2000 + i, length, 0x10000u * i);
+		fx_seg(fx, 0x2000 + i, length, 0x10000u * i);
 }
 
 /* Covers: G-10 */
-static void rpcrdma_wire_peek_needs_sixteen_bytes(struct kunit *test)
+static void wire_peek_needs_sixteen_bytes(struct kunit *test)
 {
-	const struct rpcrdma_vector *vec =
-		&rpcrdma_vectors[RPCRDMA_VEC_ERR_VERS_V3];
+	const struct rpcrdma_vector *vec = &rpcrdma_vectors[VEC_ERR_VERS_V3];
 	struct rpcrdma_kunit *fx = test->priv;
 	u32 len, vers;
 	bool seen;
 
 	for (len = 0; len <= 17; len++) {
 		vers = 0;
-		seen = rpcrdma_wire_peek_vers(rpcrdma_kunit_exact(fx,
-								  vec->ve_data,
-								  len),
+		seen = rpcrdma_wire_peek_vers(fx_exact(fx, vec->ve_data, len),
 					      len, &vers);
 		KUNIT_EXPECT_EQ(test, seen, len >= 16);
 		KUNIT_EXPECT_EQ(test, vers, len >= 16 ? 3 : 0);
@@ -56,7 +53,7 @@ static void rpcrdma_wire_peek_needs_sixteen_bytes(struct kunit *test)
 }
 
 /* Covers: G-39 */
-static void rpcrdma_wire_sets_the_credit_value(struct kunit *test)
+static void wire_sets_the_credit_value(struct kunit *test)
 {
 	static const u8 changed[] = { 1, 2, 3, 4, 0, 0, 0, 1, 0, 0, 1, 2, 5 };
 	u8 msg[] = { 1, 2, 3, 4, 0, 0, 0, 1, 0, 0, 0, 9, 5 };
@@ -68,7 +65,7 @@ static void rpcrdma_wire_sets_the_credit_value(struct kunit *test)
 }
 
 /* Covers: V1-HDR-10 V1-HDR-11 V1-HDR-12 V1-HDR-13 V1-HDR-14 V1-HDR-15 */
-static void rpcrdma_wire_all_presence_combinations(struct kunit *test)
+static void wire_all_presence_combinations(struct kunit *test)
 {
 	struct rpcrdma_kunit *fx = test->priv;
 	struct rpcrdma_lists *lists = &fx->kf_lists;
@@ -78,24 +75,23 @@ static void rpcrdma_wire_all_presence_combinations(struct kunit *test)
 	for (i = 0; i < 8; i++) {
 		bool read = i & 1, write = i & 2, reply = i & 4;
 
-		rpcrdma_kunit_clear(fx);
+		fx_clear(fx);
 		if (read)
-			rpcrdma_wire_put_read(fx, 80, 7, 100, 0x123456789aull);
-		rpcrdma_kunit_word(fx, RPCRDMA_NONE);
+			wire_put_read(fx, 80, 7, 100, 0x123456789aull);
+		fx_word(fx, NONE);
 		if (write)
 			rpcrdma_wire_put_array(fx, 2, 2, 200);
-		rpcrdma_kunit_word(fx, RPCRDMA_NONE);
+		fx_word(fx, NONE);
 		if (reply)
 			rpcrdma_wire_put_array(fx, 3, 3, 300);
 		else
-			rpcrdma_kunit_word(fx, RPCRDMA_NONE);
+			fx_word(fx, NONE);
 
 		offset = 0;
-		KUNIT_ASSERT_EQ(test, rpcrdma_kunit_decode_lists(fx, &offset),
-				RPCRDMA_OK);
+		KUNIT_ASSERT_EQ(test, fx_decode_lists(fx, &offset), RPCRDMA_OK);
 
-		KUNIT_EXPECT_EQ(test, offset, 12 + 24 * read +
-				(8 + 2 * 16) * write + (4 + 3 * 16) * reply);
+		KUNIT_EXPECT_EQ(test, offset, 12 + 24 * read + (8 + 2 * 16) *
+				write + (4 + 3 * 16) * reply);
 		KUNIT_EXPECT_EQ(test, offset, fx->kf_len);
 		KUNIT_EXPECT_EQ(test, lists->ls_call.ck_nsegs, 0);
 		KUNIT_EXPECT_EQ(test, lists->ls_nreads, read);
@@ -104,12 +100,9 @@ static void rpcrdma_wire_all_presence_combinations(struct kunit *test)
 		if (read) {
 			KUNIT_EXPECT_EQ(test, lists->ls_read[0].ck_position,
 					80);
-			KUNIT_EXPECT_EQ(test, lists->ls_read[0].ck_length,
-					100);
-			KUNIT_ASSERT_EQ(test,
-					rpcrdma_kunit_segs(lists,
-							   lists->ls_read,
-							   &seg, 1), 1);
+			KUNIT_EXPECT_EQ(test, lists->ls_read[0].ck_length, 100);
+			KUNIT_ASSERT_EQ(test, fx_segs(lists, lists->ls_read,
+						      &seg, 1), 1);
 			KUNIT_EXPECT_EQ(test, seg.rs_handle, 7);
 			KUNIT_EXPECT_EQ(test, seg.rs_length, 100);
 			KUNIT_EXPECT_EQ(test, seg.rs_offset, 0x123456789aull);
@@ -124,20 +117,20 @@ static void rpcrdma_wire_all_presence_combinations(struct kunit *test)
 }
 
 /* Build lists with one Read chunk, one Write chunk and a Reply chunk, each of one segment. */
-static void rpcrdma_wire_put_one_each(struct rpcrdma_kunit *fx)
+static void wire_put_one_each(struct rpcrdma_kunit *fx)
 {
-	rpcrdma_kunit_clear(fx);
-	rpcrdma_wire_put_read(fx, 4, 1, 2, 3);
-	rpcrdma_kunit_word(fx, RPCRDMA_NONE);
+	fx_clear(fx);
+	wire_put_read(fx, 4, 1, 2, 3);
+	fx_word(fx, NONE);
 	rpcrdma_wire_put_array(fx, 1, 1, 1);
-	rpcrdma_kunit_word(fx, RPCRDMA_NONE);
+	fx_word(fx, NONE);
 	rpcrdma_wire_put_array(fx, 1, 1, 1);
 }
 
 /* Covers: V1-HDR-22 */
-static void rpcrdma_wire_presence_is_zero_or_one(struct kunit *test)
+static void wire_presence_is_zero_or_one(struct kunit *test)
 {
-	/* Offsets of the presence words that rpcrdma_wire_put_one_each() writes */
+	/* Offsets of the presence words that wire_put_one_each() writes */
 	static const u32 at[] = { 0, 24, 28, 52, 56 };
 	static const u32 words[] = { 2, 0x100, 0x01000000, 0xffffffff };
 	struct rpcrdma_kunit *fx = test->priv;
@@ -145,146 +138,123 @@ static void rpcrdma_wire_presence_is_zero_or_one(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(at); i++) {
 		for (j = 0; j < ARRAY_SIZE(words); j++) {
-			rpcrdma_wire_put_one_each(fx);
+			wire_put_one_each(fx);
 			offset = 0;
-			KUNIT_ASSERT_EQ(test,
-					rpcrdma_kunit_decode_lists(fx,
-								   &offset),
+			KUNIT_ASSERT_EQ(test, fx_decode_lists(fx, &offset),
 					RPCRDMA_OK);
 
 			put_unaligned_be32(words[j], fx->kf_buf + at[i]);
 			offset = 0;
-			KUNIT_EXPECT_EQ(test,
-					rpcrdma_kunit_decode_lists(fx,
-								   &offset),
+			KUNIT_EXPECT_EQ(test, fx_decode_lists(fx, &offset),
 					RPCRDMA_BAD_LIST);
 		}
 	}
 }
 
 /* Covers: V1-HDR-23 */
-static void rpcrdma_wire_truncated_lists(struct kunit *test)
+static void wire_truncated_lists(struct kunit *test)
 {
 	struct rpcrdma_kunit *fx = test->priv;
 	u32 len, offset;
 
-	rpcrdma_wire_put_one_each(fx);
+	wire_put_one_each(fx);
 	for (len = fx->kf_len; len-- > 0;) {
 		fx->kf_len = len;
 		offset = 0;
-		KUNIT_EXPECT_EQ_MSG(test,
-				    rpcrdma_kunit_decode_lists(fx, &offset),
+		KUNIT_EXPECT_EQ_MSG(test, fx_decode_lists(fx, &offset),
 				    RPCRDMA_BAD_LIST, "of %u bytes", len);
 	}
 }
 
 /* Covers: V1-HDR-23 */
-static void rpcrdma_wire_lists_begin_behind_the_end(struct kunit *test)
+static void wire_lists_begin_behind_the_end(struct kunit *test)
 {
 	static const u32 beyond[] = { 13, 16, 0x80000000, 0xffffffff };
 	struct rpcrdma_kunit *fx = test->priv;
 	u32 i, offset;
 
-	rpcrdma_kunit_words(fx, (const u32[]) { 0, 0, 0 }, 3);
+	fx_words(fx, (const u32[]) { 0, 0, 0 }, 3);
 	for (i = 0; i < ARRAY_SIZE(beyond); i++) {
 		offset = beyond[i];
-		KUNIT_EXPECT_EQ(test, rpcrdma_kunit_decode_lists(fx, &offset),
+		KUNIT_EXPECT_EQ(test, fx_decode_lists(fx, &offset),
 				RPCRDMA_BAD_LIST);
 	}
 }
 
-struct rpcrdma_wire_count_case {
+struct wire_count_case {
 	const char		*desc;
 	u32			count;
 	u32			present;
 	enum rpcrdma_verdict	verdict;
 };
 
-static const struct rpcrdma_wire_count_case rpcrdma_wire_count_cases[] = {
-	{
-		.desc = "no segments pass",
-		.count = 0, .present = 0, .verdict = RPCRDMA_OK,
-	}, {
-		.desc = "one segment passes",
-		.count = 1, .present = 1, .verdict = RPCRDMA_OK,
-	}, {
-		.desc = "sixteen segments pass",
-		.count = 16, .present = 16, .verdict = RPCRDMA_OK,
-	}, {
-		.desc = "as many segments as are accepted pass",
-		.count = 64, .present = 64, .verdict = RPCRDMA_OK,
-	}, {
-		.desc = "one segment more than is accepted",
-		.count = 65, .present = 65, .verdict = RPCRDMA_MANY_SEGS,
-	}, {
-		.desc = "a count that is one too high",
-		.count = 4, .present = 3, .verdict = RPCRDMA_BAD_LIST,
-	}, {
-		.desc = "a count of one with nothing behind it",
-		.count = 1, .present = 0, .verdict = RPCRDMA_BAD_LIST,
-	}, {
-		.desc = "a count whose bytes overflow 32 bits",
-		.count = 0x10000000, .present = 1,
-		.verdict = RPCRDMA_BAD_LIST,
-	}, {
-		.desc = "the highest count there is",
-		.count = 0xffffffff, .present = 1,
-		.verdict = RPCRDMA_BAD_LIST,
-	},
+static const struct wire_count_case wire_count_cases[] = {
+	{ "no segments pass", .count = 0, .present = 0, .verdict = RPCRDMA_OK },
+	{ "one segment passes", .count = 1, .present = 1, .verdict = RPCRDMA_OK },
+	{ "sixteen segments pass", .count = 16, .present = 16, .verdict = RPCRDMA_OK },
+	{ "as many segments as are accepted pass", .count = 64, .present = 64,
+	  .verdict = RPCRDMA_OK },
+	{ "one segment more than is accepted", .count = 65, .present = 65,
+	  .verdict = RPCRDMA_MANY_SEGS },
+	{ "a count that is one too high", .count = 4, .present = 3, .verdict = RPCRDMA_BAD_LIST },
+	{ "a count of one with nothing behind it", .count = 1, .present = 0,
+	  .verdict = RPCRDMA_BAD_LIST },
+	{ "a count whose bytes overflow 32 bits", .count = 0x10000000, .present = 1,
+	  .verdict = RPCRDMA_BAD_LIST },
+	{ "the highest count there is", .count = 0xffffffff, .present = 1,
+	  .verdict = RPCRDMA_BAD_LIST },
 };
 
-KUNIT_ARRAY_PARAM_DESC(rpcrdma_wire_count, rpcrdma_wire_count_cases, desc);
+KUNIT_ARRAY_PARAM_DESC(wire_count, wire_count_cases, desc);
 
 /* Covers: V1-CHK-14 V1-CHK-15 V1-WRC-17 G-32 ULB-19 */
-static void rpcrdma_wire_segment_counts(struct kunit *test)
+static void wire_segment_counts(struct kunit *test)
 {
-	const struct rpcrdma_wire_count_case *param = test->param_value;
+	const struct wire_count_case *param = test->param_value;
 	struct rpcrdma_kunit *fx = test->priv;
 	bool enough = param->present >= param->count;
 	u32 offset = 0;
 
 	/* First the array is a Write chunk. It may have fewer segments than its count says */
-	rpcrdma_kunit_word(fx, RPCRDMA_NONE);
+	fx_word(fx, NONE);
 	rpcrdma_wire_put_array(fx, param->count, param->present, 1);
 	if (enough)
-		rpcrdma_kunit_words(fx, (const u32[]) { 0, 0 }, 2);
-	KUNIT_EXPECT_EQ(test, rpcrdma_kunit_decode_lists(fx, &offset),
-			param->verdict);
+		fx_words(fx, (const u32[]) { 0, 0 }, 2);
+	KUNIT_EXPECT_EQ(test, fx_decode_lists(fx, &offset), param->verdict);
 	if (!param->verdict)
 		KUNIT_EXPECT_EQ(test, fx->kf_lists.ls_write[0].ck_nsegs,
 				param->count);
 
 	/* Then the array is the Reply chunk */
 	offset = 0;
-	rpcrdma_kunit_clear(fx);
-	rpcrdma_kunit_words(fx, (const u32[]) { 0, 0 }, 2);
+	fx_clear(fx);
+	fx_words(fx, (const u32[]) { 0, 0 }, 2);
 	rpcrdma_wire_put_array(fx, param->count, param->present, 1);
-	KUNIT_EXPECT_EQ(test, rpcrdma_kunit_decode_lists(fx, &offset),
-			param->verdict);
+	KUNIT_EXPECT_EQ(test, fx_decode_lists(fx, &offset), param->verdict);
 	if (!param->verdict)
 		KUNIT_EXPECT_EQ(test, fx->kf_lists.ls_reply.ck_nsegs,
 				param->count);
 }
 
 /* Covers: V1-CHK-15 G-32 ULB-19 */
-static void rpcrdma_wire_read_segment_limit(struct kunit *test)
+static void wire_read_segment_limit(struct kunit *test)
 {
 	struct rpcrdma_kunit *fx = test->priv;
 	u32 i, n, offset;
 
 	for (n = 63; n <= 66; n++) {
-		rpcrdma_kunit_clear(fx);
+		fx_clear(fx);
 		for (i = 0; i < n; i++)
-			rpcrdma_wire_put_read(fx, 40, i, 1, 0);
-		rpcrdma_kunit_words(fx, (const u32[]) { 0, 0, 0 }, 3);
+			wire_put_read(fx, 40, i, 1, 0);
+		fx_words(fx, (const u32[]) { 0, 0, 0 }, 3);
 		offset = 0;
-		KUNIT_EXPECT_EQ(test, rpcrdma_kunit_decode_lists(fx, &offset),
+		KUNIT_EXPECT_EQ(test, fx_decode_lists(fx, &offset),
 				n <= 64 ? RPCRDMA_OK : RPCRDMA_MANY_SEGS);
 	}
 }
 
 /* Covers: V1-CHK-15 V1-RDC-16 G-32 */
-static void rpcrdma_wire_chunk_limit(struct kunit *test)
+static void wire_chunk_limit(struct kunit *test)
 {
 	struct rpcrdma_kunit *fx = test->priv;
 	enum rpcrdma_verdict verdict;
@@ -295,32 +265,28 @@ static void rpcrdma_wire_chunk_limit(struct kunit *test)
 
 		/* Read chunks, with and without a Position Zero chunk */
 		for (first = 0; first < 2; first++) {
-			rpcrdma_kunit_clear(fx);
+			fx_clear(fx);
 			for (i = 0; i < n; i++)
-				rpcrdma_wire_put_read(fx, 4 * (first + i),
-						      1, 1, 0);
-			rpcrdma_kunit_words(fx, (const u32[]) { 0, 0, 0 }, 3);
+				wire_put_read(fx, 4 * (first + i), 1, 1, 0);
+			fx_words(fx, (const u32[]) { 0, 0, 0 }, 3);
 			offset = 0;
-			KUNIT_EXPECT_EQ(test,
-					rpcrdma_kunit_decode_lists(fx,
-								   &offset),
+			KUNIT_EXPECT_EQ(test, fx_decode_lists(fx, &offset),
 					verdict);
 		}
 
 		verdict = n <= 16 ? RPCRDMA_OK : RPCRDMA_MANY_WRITES;
-		rpcrdma_kunit_clear(fx);
-		rpcrdma_kunit_word(fx, RPCRDMA_NONE);
+		fx_clear(fx);
+		fx_word(fx, NONE);
 		for (i = 0; i < n; i++)
 			rpcrdma_wire_put_array(fx, 1, 1, 1);
-		rpcrdma_kunit_words(fx, (const u32[]) { 0, 0 }, 2);
+		fx_words(fx, (const u32[]) { 0, 0 }, 2);
 		offset = 0;
-		KUNIT_EXPECT_EQ(test, rpcrdma_kunit_decode_lists(fx, &offset),
-				verdict);
+		KUNIT_EXPECT_EQ(test, fx_decode_lists(fx, &offset), verdict);
 	}
 }
 
 /* Covers: V1-CHK-14 */
-static void rpcrdma_wire_lengths_must_not_overflow(struct kunit *test)
+static void wire_lengths_must_not_overflow(struct kunit *test)
 {
 	struct rpcrdma_kunit *fx = test->priv;
 	enum rpcrdma_verdict verdict;
@@ -329,50 +295,46 @@ static void rpcrdma_wire_lengths_must_not_overflow(struct kunit *test)
 	for (over = 0; over < 2; over++) {
 		verdict = over ? RPCRDMA_BAD_LENGTH : RPCRDMA_OK;
 
-		rpcrdma_kunit_clear(fx);
-		rpcrdma_wire_put_read(fx, 8, 1, 0xfffffff0, 0);
-		rpcrdma_wire_put_read(fx, 8, 1, 0xf + over, 0);
-		rpcrdma_kunit_words(fx, (const u32[]) { 0, 0, 0 }, 3);
+		fx_clear(fx);
+		wire_put_read(fx, 8, 1, 0xfffffff0, 0);
+		wire_put_read(fx, 8, 1, 0xf + over, 0);
+		fx_words(fx, (const u32[]) { 0, 0, 0 }, 3);
 		offset = 0;
-		KUNIT_EXPECT_EQ(test, rpcrdma_kunit_decode_lists(fx, &offset),
-				verdict);
+		KUNIT_EXPECT_EQ(test, fx_decode_lists(fx, &offset), verdict);
 
-		rpcrdma_kunit_clear(fx);
-		rpcrdma_kunit_words(fx, (const u32[]) { 0, 1, 2 }, 3);
-		rpcrdma_kunit_seg(fx, 1, 0x80000000 - 1 + over, 0);
-		rpcrdma_kunit_seg(fx, 1, 0x80000000, 0);
-		rpcrdma_kunit_words(fx, (const u32[]) { 0, 0 }, 2);
+		fx_clear(fx);
+		fx_words(fx, (const u32[]) { 0, 1, 2 }, 3);
+		fx_seg(fx, 1, 0x80000000 - 1 + over, 0);
+		fx_seg(fx, 1, 0x80000000, 0);
+		fx_words(fx, (const u32[]) { 0, 0 }, 2);
 		offset = 0;
-		KUNIT_EXPECT_EQ(test, rpcrdma_kunit_decode_lists(fx, &offset),
-				verdict);
+		KUNIT_EXPECT_EQ(test, fx_decode_lists(fx, &offset), verdict);
 
-		rpcrdma_kunit_clear(fx);
-		rpcrdma_kunit_words(fx, (const u32[]) { 0, 0, 1, 2 }, 4);
-		rpcrdma_kunit_seg(fx, 1, 0xffffffff, 0);
-		rpcrdma_kunit_seg(fx, 1, over, 0);
+		fx_clear(fx);
+		fx_words(fx, (const u32[]) { 0, 0, 1, 2 }, 4);
+		fx_seg(fx, 1, 0xffffffff, 0);
+		fx_seg(fx, 1, over, 0);
 		offset = 0;
-		KUNIT_EXPECT_EQ(test, rpcrdma_kunit_decode_lists(fx, &offset),
-				verdict);
+		KUNIT_EXPECT_EQ(test, fx_decode_lists(fx, &offset), verdict);
 	}
 }
 
 /* Covers: V1-RDC-19 G-05 */
-static void rpcrdma_wire_empty_pieces_pass(struct kunit *test)
+static void wire_empty_pieces_pass(struct kunit *test)
 {
 	struct rpcrdma_kunit *fx = test->priv;
 	struct rpcrdma_lists *lists = &fx->kf_lists;
 	u32 offset = 0;
 
-	rpcrdma_wire_put_read(fx, 8, 1, 0, 0);
-	rpcrdma_wire_put_read(fx, 8, 1, 5, 0);
-	rpcrdma_wire_put_read(fx, 8, 1, 0, 0);
-	rpcrdma_kunit_word(fx, RPCRDMA_NONE);
+	wire_put_read(fx, 8, 1, 0, 0);
+	wire_put_read(fx, 8, 1, 5, 0);
+	wire_put_read(fx, 8, 1, 0, 0);
+	fx_word(fx, NONE);
 	rpcrdma_wire_put_array(fx, 0, 0, 0);
 	rpcrdma_wire_put_array(fx, 1, 1, 0);
-	rpcrdma_kunit_word(fx, RPCRDMA_NONE);
+	fx_word(fx, NONE);
 	rpcrdma_wire_put_array(fx, 0, 0, 0);
-	KUNIT_ASSERT_EQ(test, rpcrdma_kunit_decode_lists(fx, &offset),
-			RPCRDMA_OK);
+	KUNIT_ASSERT_EQ(test, fx_decode_lists(fx, &offset), RPCRDMA_OK);
 
 	KUNIT_EXPECT_EQ(test, lists->ls_nreads, 1);
 	KUNIT_EXPECT_EQ(test, lists->ls_read[0].ck_nsegs, 3);
@@ -385,8 +347,8 @@ static void rpcrdma_wire_empty_pieces_pass(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lists->ls_reply.ck_nsegs, 0);
 }
 
-#define RPCRDMA_SHUFFLE_CHUNKS	8u
-#define RPCRDMA_SHUFFLE_SEGS	40u
+#define SHUFFLE_CHUNKS	8u
+#define SHUFFLE_SEGS	40u
 
 /*
  * Whatever the order of the Read list, a chunk has all segments with its position, in the
@@ -394,36 +356,32 @@ static void rpcrdma_wire_empty_pieces_pass(struct kunit *test)
  *
  * Covers: V1-RDC-04 V1-RDC-05 V1-RDC-07 V1-RDC-15 V1-CHK-09 V1-PZC-08 G-34
  */
-static void rpcrdma_wire_reads_are_grouped(struct kunit *test)
+static void wire_reads_are_grouped(struct kunit *test)
 {
 	struct rpcrdma_kunit *fx = test->priv;
 	struct rpcrdma_lists *lists = &fx->kf_lists;
-	struct rpcrdma_segment segs[RPCRDMA_SHUFFLE_SEGS];
-	u32 position[RPCRDMA_SHUFFLE_SEGS];
+	struct rpcrdma_segment segs[SHUFFLE_SEGS];
+	u32 position[SHUFFLE_SEGS];
 	const struct rpcrdma_chunk *chunk;
 	u32 i, j, n, next, seen, offset, round;
 
 	for (round = 0; round < 200; round++) {
-		rpcrdma_kunit_clear(fx);
-		for (i = 0; i < RPCRDMA_SHUFFLE_SEGS; i++) {
-			position[i] = 4 * rpcrdma_kunit_random(fx,
-						RPCRDMA_SHUFFLE_CHUNKS);
-			rpcrdma_wire_put_read(fx, position[i], i, 3 * i + 1,
-					      i);
+		fx_clear(fx);
+		for (i = 0; i < SHUFFLE_SEGS; i++) {
+			position[i] = 4 * fx_random(fx, SHUFFLE_CHUNKS);
+			wire_put_read(fx, position[i], i, 3 * i + 1, i);
 		}
-		rpcrdma_kunit_words(fx, (const u32[]) { 0, 0, 0 }, 3);
+		fx_words(fx, (const u32[]) { 0, 0, 0 }, 3);
 		offset = 0;
-		KUNIT_ASSERT_EQ(test, rpcrdma_kunit_decode_lists(fx, &offset),
-				RPCRDMA_OK);
+		KUNIT_ASSERT_EQ(test, fx_decode_lists(fx, &offset), RPCRDMA_OK);
 
 		seen = 0;
 		for (i = 0; i <= lists->ls_nreads; i++) {
 			chunk = i ? &lists->ls_read[i - 1] : &lists->ls_call;
-			n = rpcrdma_kunit_segs(lists, chunk, segs,
-					       ARRAY_SIZE(segs));
+			n = fx_segs(lists, chunk, segs, ARRAY_SIZE(segs));
 			KUNIT_ASSERT_EQ(test, n, chunk->ck_nsegs);
-			KUNIT_EXPECT_TRUE(test, !i == !chunk->ck_position ||
-					  !n);
+			KUNIT_EXPECT_TRUE(test,
+					  !i == !chunk->ck_position || !n);
 			if (i > 1)
 				KUNIT_EXPECT_GT(test, chunk->ck_position,
 						chunk[-1].ck_position);
@@ -436,34 +394,33 @@ static void rpcrdma_wire_reads_are_grouped(struct kunit *test)
 			}
 			seen += n;
 		}
-		KUNIT_EXPECT_EQ(test, seen, RPCRDMA_SHUFFLE_SEGS);
+		KUNIT_EXPECT_EQ(test, seen, SHUFFLE_SEGS);
 	}
 }
 
 /* Covers: V1-HDR-18 V1-HDR-19 */
-static void rpcrdma_wire_extreme_segments_are_untouched(struct kunit *test)
+static void wire_extreme_segments_are_untouched(struct kunit *test)
 {
 	struct rpcrdma_kunit *fx = test->priv;
 	struct rpcrdma_lists *lists = &fx->kf_lists;
 	struct rpcrdma_segment seg;
 	u32 offset = 0;
 
-	rpcrdma_wire_put_read(fx, 4, U32_MAX, U32_MAX, U64_MAX);
-	rpcrdma_kunit_words(fx, (const u32[]) { 0, 1, 1 }, 3);
-	rpcrdma_kunit_seg(fx, U32_MAX, U32_MAX, U64_MAX - 2);
-	rpcrdma_kunit_words(fx, (const u32[]) { 0, 1, 1 }, 3);
-	rpcrdma_kunit_seg(fx, 0, 0, 0x100000001ull);
-	KUNIT_ASSERT_EQ(test, rpcrdma_kunit_decode_lists(fx, &offset),
-			RPCRDMA_OK);
+	wire_put_read(fx, 4, U32_MAX, U32_MAX, U64_MAX);
+	fx_words(fx, (const u32[]) { 0, 1, 1 }, 3);
+	fx_seg(fx, U32_MAX, U32_MAX, U64_MAX - 2);
+	fx_words(fx, (const u32[]) { 0, 1, 1 }, 3);
+	fx_seg(fx, 0, 0, 0x100000001ull);
+	KUNIT_ASSERT_EQ(test, fx_decode_lists(fx, &offset), RPCRDMA_OK);
 
-	rpcrdma_kunit_segs(lists, &lists->ls_read[0], &seg, 1);
+	fx_segs(lists, &lists->ls_read[0], &seg, 1);
 	KUNIT_EXPECT_EQ(test, seg.rs_handle, U32_MAX);
 	KUNIT_EXPECT_EQ(test, seg.rs_length, U32_MAX);
 	KUNIT_EXPECT_EQ(test, seg.rs_offset, U64_MAX);
-	rpcrdma_kunit_segs(lists, &lists->ls_write[0], &seg, 1);
+	fx_segs(lists, &lists->ls_write[0], &seg, 1);
 	KUNIT_EXPECT_EQ(test, seg.rs_handle, U32_MAX);
 	KUNIT_EXPECT_EQ(test, seg.rs_offset, U64_MAX - 2);
-	rpcrdma_kunit_segs(lists, &lists->ls_reply, &seg, 1);
+	fx_segs(lists, &lists->ls_reply, &seg, 1);
 	KUNIT_EXPECT_EQ(test, seg.rs_handle, 0);
 	KUNIT_EXPECT_EQ(test, seg.rs_offset, 0x100000001ull);
 }
@@ -475,31 +432,29 @@ static void rpcrdma_wire_extreme_segments_are_untouched(struct kunit *test)
  *
  * Covers: V1-HDR-23
  */
-static void rpcrdma_wire_walk_survives_changes(struct kunit *test)
+static void wire_walk_survives_changes(struct kunit *test)
 {
 	struct rpcrdma_kunit *fx = test->priv;
 	struct rpcrdma_segment segs[2];
 	u32 offset = 0;
 	u8 *buf;
 
-	rpcrdma_wire_put_read(fx, 4, 1, 1, 1);
-	rpcrdma_wire_put_read(fx, 4, 2, 2, 2);
-	rpcrdma_kunit_words(fx, (const u32[]) { 0, 0, 0 }, 3);
-	buf = rpcrdma_kunit_exact(fx, fx->kf_buf, fx->kf_len);
+	wire_put_read(fx, 4, 1, 1, 1);
+	wire_put_read(fx, 4, 2, 2, 2);
+	fx_words(fx, (const u32[]) { 0, 0, 0 }, 3);
+	buf = fx_exact(fx, fx->kf_buf, fx->kf_len);
 	KUNIT_ASSERT_EQ(test, rpcrdma_wire_decode_lists(buf, fx->kf_len,
-							&offset,
-							&fx->kf_lists),
+							&offset, &fx->kf_lists),
 			RPCRDMA_OK);
 	put_unaligned_be32(8, buf + RPCRDMA_READ_SEG_LEN + 4);
 
-	KUNIT_EXPECT_EQ(test, rpcrdma_kunit_segs(&fx->kf_lists,
-						 &fx->kf_lists.ls_read[0],
-						 segs, 2), 1);
+	KUNIT_EXPECT_EQ(test, fx_segs(&fx->kf_lists, &fx->kf_lists.ls_read[0],
+				      segs, 2), 1);
 	KUNIT_EXPECT_EQ(test, segs[0].rs_handle, 1);
 }
 
 /* Covers: V1-FRM-11 */
-static void rpcrdma_wire_lists_len_follows_the_formula(struct kunit *test)
+static void wire_lists_len_follows_the_formula(struct kunit *test)
 {
 	u32 i, len, want;
 
@@ -517,7 +472,7 @@ static void rpcrdma_wire_lists_len_follows_the_formula(struct kunit *test)
 }
 
 /* Covers: V1-CHK-14 */
-static void rpcrdma_wire_lists_len_saturates(struct kunit *test)
+static void wire_lists_len_saturates(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, rpcrdma_wire_lists_len(U32_MAX, 0, 0, 0),
 			U32_MAX);
@@ -530,60 +485,58 @@ static void rpcrdma_wire_lists_len_saturates(struct kunit *test)
 }
 
 /* A message may begin at any address, aligned or not (net/wire/xdr.h). */
-static void rpcrdma_wire_any_alignment(struct kunit *test)
+static void wire_any_alignment(struct kunit *test)
 {
 	struct rpcrdma_kunit *fx = test->priv;
 	struct rpcrdma_segment seg;
 	u32 shift, offset;
 	u8 *buf;
 
-	rpcrdma_wire_put_one_each(fx);
+	wire_put_one_each(fx);
 	for (shift = 0; shift < 8; shift++) {
 		buf = kunit_kzalloc(test, shift + fx->kf_len, GFP_KERNEL);
 		KUNIT_ASSERT_NOT_NULL(test, buf);
 		memcpy(buf + shift, fx->kf_buf, fx->kf_len);
 		offset = shift;
 		KUNIT_ASSERT_EQ(test,
-				rpcrdma_wire_decode_lists(buf,
-							  shift + fx->kf_len,
-							  &offset,
+				rpcrdma_wire_decode_lists(buf, shift +
+							  fx->kf_len, &offset,
 							  &fx->kf_lists),
 				RPCRDMA_OK);
 		KUNIT_EXPECT_EQ(test, offset, shift + fx->kf_len);
-		rpcrdma_kunit_segs(&fx->kf_lists, fx->kf_lists.ls_read, &seg,
-				   1);
+		fx_segs(&fx->kf_lists, fx->kf_lists.ls_read, &seg, 1);
 		KUNIT_EXPECT_EQ(test, seg.rs_handle, 1);
 		KUNIT_EXPECT_EQ(test, seg.rs_length, 2);
 		KUNIT_EXPECT_EQ(test, seg.rs_offset, 3);
 	}
 }
 
-static struct kunit_case rpcrdma_wire_cases[] = {
-	KUNIT_CASE(rpcrdma_wire_peek_needs_sixteen_bytes),
-	KUNIT_CASE(rpcrdma_wire_sets_the_credit_value),
-	KUNIT_CASE(rpcrdma_wire_all_presence_combinations),
-	KUNIT_CASE(rpcrdma_wire_presence_is_zero_or_one),
-	KUNIT_CASE(rpcrdma_wire_truncated_lists),
-	KUNIT_CASE(rpcrdma_wire_lists_begin_behind_the_end),
-	KUNIT_CASE_PARAM(rpcrdma_wire_segment_counts,
-			 rpcrdma_wire_count_gen_params),
-	KUNIT_CASE(rpcrdma_wire_read_segment_limit),
-	KUNIT_CASE(rpcrdma_wire_chunk_limit),
-	KUNIT_CASE(rpcrdma_wire_lengths_must_not_overflow),
-	KUNIT_CASE(rpcrdma_wire_empty_pieces_pass),
-	KUNIT_CASE(rpcrdma_wire_reads_are_grouped),
-	KUNIT_CASE(rpcrdma_wire_extreme_segments_are_untouched),
-	KUNIT_CASE(rpcrdma_wire_walk_survives_changes),
-	KUNIT_CASE(rpcrdma_wire_lists_len_follows_the_formula),
-	KUNIT_CASE(rpcrdma_wire_lists_len_saturates),
-	KUNIT_CASE(rpcrdma_wire_any_alignment),
+static struct kunit_case wire_cases[] = {
+	KUNIT_CASE(wire_peek_needs_sixteen_bytes),
+	KUNIT_CASE(wire_sets_the_credit_value),
+	KUNIT_CASE(wire_all_presence_combinations),
+	KUNIT_CASE(wire_presence_is_zero_or_one),
+	KUNIT_CASE(wire_truncated_lists),
+	KUNIT_CASE(wire_lists_begin_behind_the_end),
+	KUNIT_CASE_PARAM(wire_segment_counts,
+			 wire_count_gen_params),
+	KUNIT_CASE(wire_read_segment_limit),
+	KUNIT_CASE(wire_chunk_limit),
+	KUNIT_CASE(wire_lengths_must_not_overflow),
+	KUNIT_CASE(wire_empty_pieces_pass),
+	KUNIT_CASE(wire_reads_are_grouped),
+	KUNIT_CASE(wire_extreme_segments_are_untouched),
+	KUNIT_CASE(wire_walk_survives_changes),
+	KUNIT_CASE(wire_lists_len_follows_the_formula),
+	KUNIT_CASE(wire_lists_len_saturates),
+	KUNIT_CASE(wire_any_alignment),
 	{}
 };
 
 static struct kunit_suite rpcrdma_wire_suite = {
 	.name = "rpcrdma_wire",
-	.init = rpcrdma_kunit_init,
-	.test_cases = rpcrdma_wire_cases,
+	.init = fx_init,
+	.test_cases = wire_cases,
 };
 
 kunit_test_suite(rpcrdma_wire_suite);

@@ -16,20 +16,20 @@
 
 #define XID	RPCRDMA_KUNIT_XID
 
-static const struct rpcrdma_segment rpcrdma_rtx_mixed_seg = {
+static const struct rpcrdma_segment rtx_mixed_seg = {
 	0x00040d01, 262144, 0x0000000500000000ull,
 };
 
-static const struct rpcrdma_chunk_out rpcrdma_rtx_mixed_read = {
-	.co_segs = &rpcrdma_rtx_mixed_seg, .co_position = 8292, .co_nsegs = 1,
+static const struct rpcrdma_chunk_out rtx_mixed_read = {
+	.co_segs = &rtx_mixed_seg, .co_position = 8292, .co_nsegs = 1,
 };
 
 /*
  * Contents of the transmissions in vectors_rtx.h. @hdr is the length of the header in bytes. If
- * @read is true, the header has the Read chunk rpcrdma_rtx_mixed_read, and the Reply may invalidate
+ * @read is true, the header has the Read chunk rtx_mixed_read, and the Reply may invalidate
  * the handle of this chunk.
  */
-struct rpcrdma_rtx_case {
+struct rtx_case {
 	const char			*desc;
 	enum rpcrdma_vector_id		vector;
 	u32				credit;
@@ -39,126 +39,62 @@ struct rpcrdma_rtx_case {
 	struct rpcrdma2_item		item;
 };
 
-static const struct rpcrdma_rtx_case rpcrdma_rtx_cases[] = {
-	{
-		.desc = "WRITE of 8192 bytes",
-		.vector = RPCRDMA_VEC_RTX_WRITE_8K, .credit = 128, .hdr = 72,
-		.tx = {
-			.tx_first = true, .tx_count = 1, .tx_stream = 80,
-			.tx_here = 80, .tx_data = 1024, .tx_replies = 1,
-			.tx_nitems = 1,
-		},
-		.item = { 80, 8192 },
-	}, {
-		.desc = "WRITE of 65536 bytes, first",
-		.vector = RPCRDMA_VEC_RTX_WRITE_64K_1, .credit = 128,
-		.hdr = 72,
-		.tx = {
-			.tx_first = true, .tx_count = 3, .tx_stream = 80,
-			.tx_here = 80, .tx_data = 1024, .tx_replies = 1,
-			.tx_nitems = 1,
-		},
-		.item = { 80, 65536 },
-	}, {
-		.desc = "WRITE of 65536 bytes, second",
-		.vector = RPCRDMA_VEC_RTX_WRITE_64K_2, .credit = 128,
-		.hdr = 36,
-		.tx = {
-			.tx_number = 1, .tx_offset = 80, .tx_data = 1024,
-		},
-	}, {
-		.desc = "WRITE of 65536 bytes, third",
-		.vector = RPCRDMA_VEC_RTX_WRITE_64K_3, .credit = 128,
-		.hdr = 36,
-		.tx = {
-			.tx_number = 2, .tx_offset = 80, .tx_data = 1024,
-		},
-	}, {
-		.desc = "long Call, first",
-		.vector = RPCRDMA_VEC_RTX_LONG_1, .credit = 128, .hdr = 64,
-		.tx = {
-			.tx_first = true, .tx_count = 4, .tx_stream = 100000,
-			.tx_here = 29632, .tx_replies = 1,
-		},
-	}, {
-		.desc = "long Call, second",
-		.vector = RPCRDMA_VEC_RTX_LONG_2, .credit = 128, .hdr = 36,
-		.tx = {
-			.tx_number = 1, .tx_offset = 29632, .tx_here = 29660,
-		},
-	}, {
-		.desc = "long Call, third",
-		.vector = RPCRDMA_VEC_RTX_LONG_3, .credit = 128, .hdr = 36,
-		.tx = {
-			.tx_number = 2, .tx_offset = 59292, .tx_here = 29660,
-		},
-	}, {
-		.desc = "long Call, fourth",
-		.vector = RPCRDMA_VEC_RTX_LONG_4, .credit = 128, .hdr = 36,
-		.tx = {
-			.tx_number = 3, .tx_offset = 88952, .tx_here = 11048,
-		},
-	}, {
-		.desc = "READDIRPLUS",
-		.vector = RPCRDMA_VEC_RTX_READDIR, .credit = 128, .hdr = 64,
-		.tx = {
-			.tx_first = true, .tx_count = 1, .tx_stream = 84,
-			.tx_here = 84, .tx_replies = 5,
-		},
-	}, {
-		.desc = "its Reply, first",
-		.vector = RPCRDMA_VEC_RTX_REPLY_1, .credit = 32, .hdr = 64,
-		.tx = {
-			.tx_first = true, .tx_response = true, .tx_count = 2,
-			.tx_stream = 30000, .tx_here = 16320,
-		},
-	}, {
-		.desc = "its Reply, second",
-		.vector = RPCRDMA_VEC_RTX_REPLY_2, .credit = 32, .hdr = 36,
-		.tx = {
-			.tx_response = true, .tx_number = 1,
-			.tx_offset = 16320, .tx_here = 13680,
-		},
-	}, {
-		.desc = "READ whose result may come placed",
-		.vector = RPCRDMA_VEC_RTX_READ_CALL, .credit = 128, .hdr = 64,
-		.tx = {
-			.tx_first = true, .tx_count = 1, .tx_stream = 72,
-			.tx_here = 72, .tx_replies = 1, .tx_results = 1,
-		},
-	}, {
-		.desc = "its Reply",
-		.vector = RPCRDMA_VEC_RTX_READ_REPLY, .credit = 32, .hdr = 72,
-		.tx = {
-			.tx_first = true, .tx_response = true, .tx_count = 1,
-			.tx_stream = 44, .tx_here = 44, .tx_data = 1024,
-			.tx_nitems = 1,
-		},
-		.item = { 44, 8192 },
-	}, {
-		.desc = "an item and a Read chunk",
-		.vector = RPCRDMA_VEC_RTX_MIXED, .credit = 128, .hdr = 96,
-		.read = true,
-		.tx = {
-			.tx_first = true, .tx_count = 1, .tx_stream = 120,
-			.tx_here = 120, .tx_data = 1024, .tx_replies = 1,
-			.tx_nitems = 1,
-		},
-		.item = { 80, 8192 },
-	},
+static const struct rtx_case rtx_cases[] = {
+	{ "WRITE of 8192 bytes", .vector = VEC_RTX_WRITE_8K, .credit = 128, .hdr = 72,
+	  .tx = { .tx_first = true, .tx_count = 1, .tx_stream = 80, .tx_here = 80,
+		  .tx_data = 1024, .tx_replies = 1, .tx_nitems = 1, },
+	  .item = { 80, 8192 } },
+	{ "WRITE of 65536 bytes, first", .vector = VEC_RTX_WRITE_64K_1, .credit = 128, .hdr = 72,
+	  .tx = { .tx_first = true, .tx_count = 3, .tx_stream = 80, .tx_here = 80,
+		  .tx_data = 1024, .tx_replies = 1, .tx_nitems = 1, },
+	  .item = { 80, 65536 } },
+	{ "WRITE of 65536 bytes, second", .vector = VEC_RTX_WRITE_64K_2, .credit = 128, .hdr = 36,
+	  .tx = { .tx_number = 1, .tx_offset = 80, .tx_data = 1024, } },
+	{ "WRITE of 65536 bytes, third", .vector = VEC_RTX_WRITE_64K_3, .credit = 128, .hdr = 36,
+	  .tx = { .tx_number = 2, .tx_offset = 80, .tx_data = 1024, } },
+	{ "long Call, first", .vector = VEC_RTX_LONG_1, .credit = 128, .hdr = 64,
+	  .tx = { .tx_first = true, .tx_count = 4, .tx_stream = 100000, .tx_here = 29632,
+		  .tx_replies = 1, } },
+	{ "long Call, second", .vector = VEC_RTX_LONG_2, .credit = 128, .hdr = 36,
+	  .tx = { .tx_number = 1, .tx_offset = 29632, .tx_here = 29660, } },
+	{ "long Call, third", .vector = VEC_RTX_LONG_3, .credit = 128, .hdr = 36,
+	  .tx = { .tx_number = 2, .tx_offset = 59292, .tx_here = 29660, } },
+	{ "long Call, fourth", .vector = VEC_RTX_LONG_4, .credit = 128, .hdr = 36,
+	  .tx = { .tx_number = 3, .tx_offset = 88952, .tx_here = 11048, } },
+	{ "READDIRPLUS", .vector = VEC_RTX_READDIR, .credit = 128, .hdr = 64,
+	  .tx = { .tx_first = true, .tx_count = 1, .tx_stream = 84, .tx_here = 84,
+		  .tx_replies = 5, } },
+	{ "its Reply, first", .vector = VEC_RTX_REPLY_1, .credit = 32, .hdr = 64,
+	  .tx = { .tx_first = true, .tx_response = true, .tx_count = 2, .tx_stream = 30000,
+		  .tx_here = 16320, } },
+	{ "its Reply, second", .vector = VEC_RTX_REPLY_2, .credit = 32, .hdr = 36,
+	  .tx = { .tx_response = true, .tx_number = 1, .tx_offset = 16320, .tx_here = 13680, } },
+	{ "READ whose result may come placed", .vector = VEC_RTX_READ_CALL, .credit = 128,
+	  .hdr = 64,
+	  .tx = { .tx_first = true, .tx_count = 1, .tx_stream = 72, .tx_here = 72,
+		  .tx_replies = 1, .tx_results = 1, } },
+	{ "its Reply", .vector = VEC_RTX_READ_REPLY, .credit = 32, .hdr = 72,
+	  .tx = { .tx_first = true, .tx_response = true, .tx_count = 1, .tx_stream = 44,
+		  .tx_here = 44, .tx_data = 1024, .tx_nitems = 1, },
+	  .item = { 44, 8192 } },
+	{ "an item and a Read chunk", .vector = VEC_RTX_MIXED, .credit = 128, .hdr = 96,
+	  .read = true,
+	  .tx = { .tx_first = true, .tx_count = 1, .tx_stream = 120, .tx_here = 120,
+		  .tx_data = 1024, .tx_replies = 1, .tx_nitems = 1, },
+	  .item = { 80, 8192 } },
 };
 
-KUNIT_ARRAY_PARAM_DESC(rpcrdma_rtx, rpcrdma_rtx_cases, desc);
+KUNIT_ARRAY_PARAM_DESC(rtx, rtx_cases, desc);
 
 /* Covers: RTX-42 RTX-53 */
-static void rpcrdma_rtx_peek_vectors(struct kunit *test)
+static void rtx_peek_vectors(struct kunit *test)
 {
-	const struct rpcrdma_rtx_case *param = test->param_value;
+	const struct rtx_case *param = test->param_value;
 	const struct rpcrdma2_transmission *want = &param->tx;
 	struct rpcrdma_kunit *fx = test->priv;
 	struct rpcrdma2_transmission tx;
 	u32 len;
-	u8 *buf = rpcrdma_kunit_whole(fx, param->vector, &len);
+	u8 *buf = fx_whole(fx, param->vector, &len);
 
 	memset(&tx, 0xee, sizeof(tx));
 	KUNIT_ASSERT_TRUE(test, rpcrdma2_peek_rtx(buf, len, &tx));
@@ -179,21 +115,20 @@ static void rpcrdma_rtx_peek_vectors(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, tx.tx_len, len);
 }
 
-static void rpcrdma_rtx_make_call(const struct rpcrdma_rtx_case *param,
-				  struct rpcrdma_call_out *call)
+static void rtx_make_call(const struct rtx_case *param,
+			  struct rpcrdma_call_out *call)
 {
 	memset(call, 0, sizeof(*call));
 	call->ko_xid = XID;
 	call->ko_credit = param->credit;
 	if (param->read) {
-		call->ko_read = &rpcrdma_rtx_mixed_read;
+		call->ko_read = &rtx_mixed_read;
 		call->ko_nreads = 1;
-		call->ko_inv_handle = rpcrdma_rtx_mixed_seg.rs_handle;
+		call->ko_inv_handle = rtx_mixed_seg.rs_handle;
 	}
 }
 
-static int rpcrdma_rtx_encode(const struct rpcrdma_rtx_case *param, u8 *buf,
-			      u32 size)
+static int rtx_encode(const struct rtx_case *param, u8 *buf, u32 size)
 {
 	static const struct rpcrdma_lists none;
 	struct rpcrdma2_transmission tx = param->tx;
@@ -209,31 +144,30 @@ static int rpcrdma_rtx_encode(const struct rpcrdma_rtx_case *param, u8 *buf,
 	if (tx.tx_response)
 		return rpcrdma2_encode_rtx_reply(buf, size, &tx, &param->item,
 						 &reply);
-	rpcrdma_rtx_make_call(param, &call);
+	rtx_make_call(param, &call);
 	return rpcrdma2_encode_rtx_call(buf, size, &tx, &param->item, &call);
 }
 
 /* Covers: RTX-42 RTX-43 RTX-52 RTX-57 */
-static void rpcrdma_rtx_encode_vectors(struct kunit *test)
+static void rtx_encode_vectors(struct kunit *test)
 {
-	const struct rpcrdma_rtx_case *param = test->param_value;
+	const struct rtx_case *param = test->param_value;
 	struct rpcrdma_kunit *fx = test->priv;
 	u32 size, len = param->hdr;
 	u8 *buf;
 
 	for (size = 0; size < len; size++) {
-		buf = rpcrdma_kunit_exact(fx, fx->kf_buf, size);
-		KUNIT_EXPECT_EQ(test, rpcrdma_rtx_encode(param, buf, size),
-				-EMSGSIZE);
+		buf = fx_exact(fx, fx->kf_buf, size);
+		KUNIT_EXPECT_EQ(test, rtx_encode(param, buf, size), -EMSGSIZE);
 	}
-	buf = rpcrdma_kunit_exact(fx, fx->kf_buf, len);
-	KUNIT_ASSERT_EQ(test, rpcrdma_rtx_encode(param, buf, len), len);
+	buf = fx_exact(fx, fx->kf_buf, len);
+	KUNIT_ASSERT_EQ(test, rtx_encode(param, buf, len), len);
 	KUNIT_EXPECT_MEMEQ(test, buf, rpcrdma_vectors[param->vector].ve_data,
 			   len);
 }
 
-static enum rpcrdma_verdict rpcrdma_rtx_decode(struct rpcrdma_kunit *fx,
-					       const u8 *buf, u32 len)
+static enum rpcrdma_verdict rtx_decode(struct rpcrdma_kunit *fx, const u8 *buf,
+				       u32 len)
 {
 	memset(&fx->kf_hdr, 0xee, sizeof(fx->kf_hdr));
 	return rpcrdma2_decode_group(buf, len, &rpcrdma2_accept_forward,
@@ -241,28 +175,28 @@ static enum rpcrdma_verdict rpcrdma_rtx_decode(struct rpcrdma_kunit *fx,
 }
 
 /* Covers: RTX-43 RTX-45 RTX-52 RTX-64 RTX-80 */
-static void rpcrdma_rtx_decode_vectors(struct kunit *test)
+static void rtx_decode_vectors(struct kunit *test)
 {
-	const struct rpcrdma_rtx_case *param = test->param_value;
+	const struct rtx_case *param = test->param_value;
 	struct rpcrdma_kunit *fx = test->priv;
 	const struct rpcrdma_hdr *hdr = &fx->kf_hdr;
 	struct rpcrdma2_item item = { };
 	struct rpcrdma2_transmission tx;
 	u32 len;
-	u8 *buf = rpcrdma_kunit_whole(fx, param->vector, &len);
+	u8 *buf = fx_whole(fx, param->vector, &len);
 
 	KUNIT_ASSERT_TRUE(test, rpcrdma2_peek_rtx(buf, len, &tx));
 	KUNIT_EXPECT_EQ(test, rpcrdma2_rtx_item(&tx, &item),
 			param->tx.tx_first);
 	if (!param->tx.tx_first) {
 		/* rpcrdma2_decode_group() decodes only first transmissions: only they have lists */
-		KUNIT_EXPECT_EQ(test, rpcrdma_rtx_decode(fx, buf, len),
+		KUNIT_EXPECT_EQ(test, rtx_decode(fx, buf, len),
 				RPCRDMA_BAD_PROC);
 		return;
 	}
 	KUNIT_EXPECT_EQ(test, item.im_position, param->item.im_position);
 	KUNIT_EXPECT_EQ(test, item.im_length, param->item.im_length);
-	KUNIT_ASSERT_EQ(test, rpcrdma_rtx_decode(fx, buf, len), RPCRDMA_OK);
+	KUNIT_ASSERT_EQ(test, rtx_decode(fx, buf, len), RPCRDMA_OK);
 	KUNIT_EXPECT_EQ(test, hdr->hd_xid, XID);
 	KUNIT_EXPECT_EQ(test, hdr->hd_proc, RPCRDMA2_RTX_MSG);
 	KUNIT_EXPECT_EQ(test, hdr->hd_response, param->tx.tx_response);
@@ -270,7 +204,7 @@ static void rpcrdma_rtx_decode_vectors(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hdr->hd_msg_len, param->tx.tx_here);
 	KUNIT_EXPECT_EQ(test, hdr->hd_lists.ls_nreads, param->read);
 	KUNIT_EXPECT_EQ(test, hdr->hd_inv_handle,
-			param->read ? rpcrdma_rtx_mixed_seg.rs_handle : 0);
+			param->read ? rtx_mixed_seg.rs_handle : 0);
 	/* The credits of the first transmission of a Reply are a grant */
 	KUNIT_EXPECT_EQ(test, hdr->hd_credit, param->credit);
 	KUNIT_EXPECT_EQ(test, rpcrdma2_is_grant(hdr, RPCRDMA_OK),
@@ -278,19 +212,19 @@ static void rpcrdma_rtx_decode_vectors(struct kunit *test)
 }
 
 /* Covers: RTX-45 */
-static void rpcrdma_rtx_all_lengths(struct kunit *test)
+static void rtx_all_lengths(struct kunit *test)
 {
-	const struct rpcrdma_rtx_case *param = test->param_value;
+	const struct rtx_case *param = test->param_value;
 	const struct rpcrdma_vector *vec = &rpcrdma_vectors[param->vector];
 	struct rpcrdma_kunit *fx = test->priv;
 	u32 len, full, fixed = param->tx.tx_first ? 48 : 36;
-	u8 *buf = rpcrdma_kunit_whole(fx, param->vector, &full);
+	u8 *buf = fx_whole(fx, param->vector, &full);
 	struct rpcrdma2_transmission tx;
 	enum rpcrdma_verdict want;
 	struct rpcrdma2_item item;
 
 	for (len = 0; len <= vec->ve_len && len < full; len++) {
-		buf = rpcrdma_kunit_exact(fx, vec->ve_data, len);
+		buf = fx_exact(fx, vec->ve_data, len);
 		KUNIT_ASSERT_EQ(test, rpcrdma2_peek_rtx(buf, len, &tx),
 				len >= 20);
 		if (len < 20)
@@ -302,8 +236,8 @@ static void rpcrdma_rtx_all_lengths(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, rpcrdma2_rtx_item(&tx, &item),
 				len >= 48 + 8 * param->tx.tx_nitems);
 		want = len < param->hdr ? RPCRDMA_BAD_LIST : RPCRDMA_BAD_MSG;
-		KUNIT_EXPECT_EQ_MSG(test, rpcrdma_rtx_decode(fx, buf, len),
-				    want, "%u bytes", len);
+		KUNIT_EXPECT_EQ_MSG(test, rtx_decode(fx, buf, len), want,
+				    "%u bytes", len);
 	}
 
 	/* Without data, header and stream must fill the transmission exactly */
@@ -312,22 +246,20 @@ static void rpcrdma_rtx_all_lengths(struct kunit *test)
 	buf = kunit_kzalloc(test, full + 1, GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, buf);
 	memcpy(buf, vec->ve_data, vec->ve_len);
-	KUNIT_EXPECT_EQ(test, rpcrdma_rtx_decode(fx, buf, full), RPCRDMA_OK);
-	KUNIT_EXPECT_EQ(test, rpcrdma_rtx_decode(fx, buf, full - 1),
-			RPCRDMA_BAD_MSG);
-	KUNIT_EXPECT_EQ(test, rpcrdma_rtx_decode(fx, buf, full + 1),
-			RPCRDMA_BAD_MSG);
+	KUNIT_EXPECT_EQ(test, rtx_decode(fx, buf, full), RPCRDMA_OK);
+	KUNIT_EXPECT_EQ(test, rtx_decode(fx, buf, full - 1), RPCRDMA_BAD_MSG);
+	KUNIT_EXPECT_EQ(test, rtx_decode(fx, buf, full + 1), RPCRDMA_BAD_MSG);
 }
 
 /* The WRITE of 8192 bytes in vectors_rtx.h, with the word at index @word set to @value */
-struct rpcrdma_rtx_word_case {
+struct rtx_word_case {
 	const char		*desc;
 	u32			word;
 	u32			value;
 	enum rpcrdma_verdict	verdict;
 };
 
-static const struct rpcrdma_rtx_word_case rpcrdma_rtx_word_cases[] = {
+static const struct rtx_word_case rtx_word_cases[] = {
 	{ "another XID", 0, XID + 1, RPCRDMA_BAD_XID },
 	{ "credits", 2, 7, RPCRDMA_OK },
 	{ "flags that nobody knows", 4, 0xfffffffe, RPCRDMA_OK },
@@ -361,30 +293,30 @@ static const struct rpcrdma_rtx_word_case rpcrdma_rtx_word_cases[] = {
 	{ "a Reply without F_RESPONSE", 19, 1, RPCRDMA_BAD_DIRECTION },
 };
 
-KUNIT_ARRAY_PARAM_DESC(rpcrdma_rtx_word, rpcrdma_rtx_word_cases, desc);
+KUNIT_ARRAY_PARAM_DESC(rtx_word, rtx_word_cases, desc);
 
 /* Covers: RTX-45 RTX-52 RTX-54 V2-HDR-09 */
-static void rpcrdma_rtx_one_word(struct kunit *test)
+static void rtx_one_word(struct kunit *test)
 {
-	const struct rpcrdma_rtx_word_case *param = test->param_value;
+	const struct rtx_word_case *param = test->param_value;
 	struct rpcrdma_kunit *fx = test->priv;
 	struct rpcrdma2_error error;
 	enum rpcrdma_verdict verdict;
 	u32 len;
-	u8 *buf = rpcrdma_kunit_whole(fx, RPCRDMA_VEC_RTX_WRITE_8K, &len);
+	u8 *buf = fx_whole(fx, VEC_RTX_WRITE_8K, &len);
 
 	put_unaligned_be32(param->value, buf + 4 * param->word);
-	verdict = rpcrdma_rtx_decode(fx, buf, len);
+	verdict = rtx_decode(fx, buf, len);
 	KUNIT_EXPECT_EQ(test, verdict, param->verdict);
-	KUNIT_EXPECT_EQ(test, rpcrdma2_refusal(&fx->kf_hdr, verdict,
-					       &rpcrdma2_accept_forward,
-					       &error),
+	KUNIT_EXPECT_EQ(test,
+			rpcrdma2_refusal(&fx->kf_hdr, verdict,
+					 &rpcrdma2_accept_forward, &error),
 			verdict && !fx->kf_hdr.hd_response);
 	KUNIT_EXPECT_EQ(test, error.er_code, RPCRDMA2_ERR_BAD_XDR);
 }
 
 /* Covers: RTX-37 RTX-45 */
-static void rpcrdma_rtx_other_messages(struct kunit *test)
+static void rtx_other_messages(struct kunit *test)
 {
 	static const u32 types[] = { 0, 1, 4, 5, 0x80525400, 0x80525403 };
 	struct rpcrdma_kunit *fx = test->priv;
@@ -392,16 +324,15 @@ static void rpcrdma_rtx_other_messages(struct kunit *test)
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(types); i++) {
-		rpcrdma_kunit_clear(fx);
-		rpcrdma_kunit_say(fx, XID, 2, 1, types[i], 0, 1, 80, 80, 0, 1,
-				  0, 0);
-		KUNIT_EXPECT_FALSE(test, rpcrdma2_peek_rtx(fx->kf_buf, 48,
-							   &tx));
+		fx_clear(fx);
+		fx_say(fx, XID, 2, 1, types[i], 0, 1, 80, 80, 0, 1, 0, 0);
+		KUNIT_EXPECT_FALSE(test,
+				   rpcrdma2_peek_rtx(fx->kf_buf, 48, &tx));
 	}
 	for (i = 0; i < 5; i++) {
-		rpcrdma_kunit_clear(fx);
-		rpcrdma_kunit_say(fx, XID, i, 1, RPCRDMA2_RTX_MSG, 0, 1, 80,
-				  80, 0, 1, 0, 0);
+		fx_clear(fx);
+		fx_say(fx, XID, i, 1, RPCRDMA2_RTX_MSG, 0, 1, 80, 80, 0, 1, 0,
+		       0);
 		KUNIT_EXPECT_EQ(test, rpcrdma2_peek_rtx(fx->kf_buf, 48, &tx),
 				i == 2);
 	}
@@ -413,28 +344,26 @@ static void rpcrdma_rtx_other_messages(struct kunit *test)
  *
  * Covers: RTX-45
  */
-static void rpcrdma_rtx_misplaced_lists(struct kunit *test)
+static void rtx_misplaced_lists(struct kunit *test)
 {
 	struct rpcrdma_kunit *fx = test->priv;
 	u32 len;
 
 	memset(fx->kf_buf, 0, 256);
-	rpcrdma_kunit_clear(fx);
-	rpcrdma_kunit_say(fx, XID, 2, 1, RPCRDMA2_RTX_MSG);
+	fx_clear(fx);
+	fx_say(fx, XID, 2, 1, RPCRDMA2_RTX_MSG);
 	for (len = 20; len < 64; len++)
-		KUNIT_EXPECT_EQ(test, rpcrdma_rtx_decode(fx, fx->kf_buf, len),
+		KUNIT_EXPECT_EQ(test, rtx_decode(fx, fx->kf_buf, len),
 				RPCRDMA_BAD_LIST);
-	KUNIT_EXPECT_EQ(test, rpcrdma_rtx_decode(fx, fx->kf_buf, len),
-			RPCRDMA_BAD_MSG);
+	KUNIT_EXPECT_EQ(test, rtx_decode(fx, fx->kf_buf, len), RPCRDMA_BAD_MSG);
 	put_unaligned_be32(17, fx->kf_buf + 44);
-	KUNIT_EXPECT_EQ(test, rpcrdma_rtx_decode(fx, fx->kf_buf, 256),
+	KUNIT_EXPECT_EQ(test, rtx_decode(fx, fx->kf_buf, 256),
 			RPCRDMA_BAD_LIST);
 
 	/* A message of another type, which could also be read as an ERR_VERS of version 1 */
-	rpcrdma_kunit_clear(fx);
-	rpcrdma_kunit_say(fx, XID, 2, 1, RPCRDMA2_ERROR, 1, 4, 9);
-	KUNIT_EXPECT_EQ(test, rpcrdma_rtx_decode(fx, fx->kf_buf, 28),
-			RPCRDMA_BAD_PROC);
+	fx_clear(fx);
+	fx_say(fx, XID, 2, 1, RPCRDMA2_ERROR, 1, 4, 9);
+	KUNIT_EXPECT_EQ(test, rtx_decode(fx, fx->kf_buf, 28), RPCRDMA_BAD_PROC);
 }
 
 /*
@@ -444,10 +373,10 @@ static void rpcrdma_rtx_misplaced_lists(struct kunit *test)
  *
  * Covers: RTX-37
  */
-static void rpcrdma_rtx_is_unknown(struct kunit *test)
+static void rtx_is_unknown(struct kunit *test)
 {
 	static const enum rpcrdma_vector_id types[] = {
-		RPCRDMA_VEC_RTX_WRITE_8K, RPCRDMA_VEC_RTX_WRITE_64K_2,
+		VEC_RTX_WRITE_8K, VEC_RTX_WRITE_64K_2,
 	};
 	struct rpcrdma_kunit *fx = test->priv;
 	struct rpcrdma2_error error;
@@ -455,97 +384,91 @@ static void rpcrdma_rtx_is_unknown(struct kunit *test)
 	u8 *buf;
 
 	for (i = 0; i < ARRAY_SIZE(types); i++) {
-		buf = rpcrdma_kunit_whole(fx, types[i], &len);
-		KUNIT_EXPECT_EQ(test, rpcrdma_kunit_server2(fx, buf, len),
+		buf = fx_whole(fx, types[i], &len);
+		KUNIT_EXPECT_EQ(test, fx_server2(fx, buf, len),
 				RPCRDMA_BAD_PROC);
 		KUNIT_EXPECT_TRUE(test,
 				  rpcrdma2_refusal(&fx->kf_hdr,
 						   RPCRDMA_BAD_PROC,
 						   &rpcrdma2_accept_forward,
 						   &error));
-		KUNIT_EXPECT_EQ(test, error.er_code,
-				RPCRDMA2_ERR_INVAL_HTYPE);
-		KUNIT_EXPECT_EQ(test, rpcrdma_kunit_client2(fx, buf, len, 0),
+		KUNIT_EXPECT_EQ(test, error.er_code, RPCRDMA2_ERR_INVAL_HTYPE);
+		KUNIT_EXPECT_EQ(test, fx_client2(fx, buf, len, 0),
 				RPCRDMA_BAD_PROC);
 	}
 }
 
 /* Make a message in one transmission, with the chunk lists @lists and without items. */
-static u8 *rpcrdma_rtx_with_lists(struct rpcrdma_kunit *fx, bool response,
-				  const u32 *lists, u32 nlists)
+static u8 *rtx_with_lists(struct rpcrdma_kunit *fx, bool response,
+			  const u32 *lists, u32 nlists)
 {
 	u32 type = response ? RPCRDMA_RPC_REPLY : RPCRDMA_RPC_CALL;
 
-	rpcrdma_kunit_clear(fx);
-	rpcrdma_kunit_say(fx, XID, 2, 1, RPCRDMA2_RTX_MSG, response, 1, 8, 8,
-			  0, !response, 0, 0, 0);
-	rpcrdma_kunit_words(fx, lists, nlists);
-	rpcrdma_kunit_say(fx, XID, type);
-	return rpcrdma_kunit_exact(fx, fx->kf_buf, fx->kf_len);
+	fx_clear(fx);
+	fx_say(fx, XID, 2, 1, RPCRDMA2_RTX_MSG, response, 1, 8, 8, 0, !response,
+	       0, 0, 0);
+	fx_words(fx, lists, nlists);
+	fx_say(fx, XID, type);
+	return fx_exact(fx, fx->kf_buf, fx->kf_len);
 }
 
-#define RPCRDMA_RTX_LISTS(fx, response, ...)				\
-	rpcrdma_rtx_with_lists(fx, response, (const u32[]) { __VA_ARGS__ }, \
+#define RTX_LISTS(fx, response, ...)				\
+	rtx_with_lists(fx, response, (const u32[]) { __VA_ARGS__ }, \
 			       sizeof((const u32[]) { __VA_ARGS__ }) /	\
 			       sizeof(u32))
 
 /* Covers: RTX-64 RTX-92 */
-static void rpcrdma_rtx_chunks(struct kunit *test)
+static void rtx_chunks(struct kunit *test)
 {
 	struct rpcrdma_kunit *fx = test->priv;
 	struct rpcrdma2_accept few = rpcrdma2_accept_forward;
 	u8 *buf;
 
-	buf = RPCRDMA_RTX_LISTS(fx, false, 0, 0, 0);
-	KUNIT_EXPECT_EQ(test, rpcrdma_rtx_decode(fx, buf, fx->kf_len),
-			RPCRDMA_OK);
+	buf = RTX_LISTS(fx, false, 0, 0, 0);
+	KUNIT_EXPECT_EQ(test, rtx_decode(fx, buf, fx->kf_len), RPCRDMA_OK);
 	/* A Position Zero chunk would contain the whole message again */
-	buf = RPCRDMA_RTX_LISTS(fx, false, 1, 0, 7, 40, 0, 0, 0, 0, 0);
-	KUNIT_EXPECT_EQ(test, rpcrdma_rtx_decode(fx, buf, fx->kf_len),
+	buf = RTX_LISTS(fx, false, 1, 0, 7, 40, 0, 0, 0, 0, 0);
+	KUNIT_EXPECT_EQ(test, rtx_decode(fx, buf, fx->kf_len),
 			RPCRDMA_BAD_FORM);
-	buf = RPCRDMA_RTX_LISTS(fx, false, 1, 8, 7, 40, 0, 0, 0, 0, 0);
-	KUNIT_EXPECT_EQ(test, rpcrdma_rtx_decode(fx, buf, fx->kf_len),
-			RPCRDMA_OK);
+	buf = RTX_LISTS(fx, false, 1, 8, 7, 40, 0, 0, 0, 0, 0);
+	KUNIT_EXPECT_EQ(test, rtx_decode(fx, buf, fx->kf_len), RPCRDMA_OK);
 	few.ac_reads = 0;
 	KUNIT_EXPECT_EQ(test, rpcrdma2_decode_group(buf, fx->kf_len, &few,
 						    &fx->kf_hdr),
 			RPCRDMA_MANY_READS);
 	/* Our client accepts no chunks in a backward Call */
-	KUNIT_EXPECT_EQ(test,
-			rpcrdma2_decode_group(buf, fx->kf_len,
-					      &rpcrdma2_accept_backward,
-					      &fx->kf_hdr),
+	KUNIT_EXPECT_EQ(test, rpcrdma2_decode_group(buf, fx->kf_len,
+						    &rpcrdma2_accept_backward,
+						    &fx->kf_hdr),
 			RPCRDMA_MANY_READS);
 	/* But the decoder accepts items in a backward Call */
 	put_unaligned_be32(1, fx->kf_buf + 44);
-	rpcrdma_kunit_clear(fx);
+	fx_clear(fx);
 	fx->kf_len = 48;
-	rpcrdma_kunit_say(fx, 8, 40, 0, 0, 0, 0, XID, 0);
-	KUNIT_EXPECT_EQ(test,
-			rpcrdma2_decode_group(fx->kf_buf, fx->kf_len,
-					      &rpcrdma2_accept_backward,
-					      &fx->kf_hdr), RPCRDMA_OK);
-	buf = RPCRDMA_RTX_LISTS(fx, false, 1, 12, 7, 40, 0, 0, 0, 0, 0);
-	KUNIT_EXPECT_EQ(test, rpcrdma_rtx_decode(fx, buf, fx->kf_len),
+	fx_say(fx, 8, 40, 0, 0, 0, 0, XID, 0);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_decode_group(fx->kf_buf, fx->kf_len,
+						    &rpcrdma2_accept_backward,
+						    &fx->kf_hdr), RPCRDMA_OK);
+	buf = RTX_LISTS(fx, false, 1, 12, 7, 40, 0, 0, 0, 0, 0);
+	KUNIT_EXPECT_EQ(test, rtx_decode(fx, buf, fx->kf_len),
 			RPCRDMA_BAD_POSITION);
-	buf = RPCRDMA_RTX_LISTS(fx, false, 1, 6, 7, 40, 0, 0, 0, 0, 0);
-	KUNIT_EXPECT_EQ(test, rpcrdma_rtx_decode(fx, buf, fx->kf_len),
+	buf = RTX_LISTS(fx, false, 1, 6, 7, 40, 0, 0, 0, 0, 0);
+	KUNIT_EXPECT_EQ(test, rtx_decode(fx, buf, fx->kf_len),
 			RPCRDMA_BAD_POSITION);
 
 	/* A Reply that is an RDMA2_RTX_MSG must not have Read chunks, or data in the Reply chunk */
-	buf = RPCRDMA_RTX_LISTS(fx, true, 1, 8, 7, 40, 0, 0, 0, 0, 0);
-	KUNIT_EXPECT_EQ(test, rpcrdma_rtx_decode(fx, buf, fx->kf_len),
+	buf = RTX_LISTS(fx, true, 1, 8, 7, 40, 0, 0, 0, 0, 0);
+	KUNIT_EXPECT_EQ(test, rtx_decode(fx, buf, fx->kf_len),
 			RPCRDMA_BAD_FORM);
-	buf = RPCRDMA_RTX_LISTS(fx, true, 0, 0, 1, 1, 7, 40, 0, 0);
-	KUNIT_EXPECT_EQ(test, rpcrdma_rtx_decode(fx, buf, fx->kf_len),
+	buf = RTX_LISTS(fx, true, 0, 0, 1, 1, 7, 40, 0, 0);
+	KUNIT_EXPECT_EQ(test, rtx_decode(fx, buf, fx->kf_len),
 			RPCRDMA_BAD_FORM);
-	buf = RPCRDMA_RTX_LISTS(fx, true, 0, 0, 1, 1, 7, 0, 0, 0);
-	KUNIT_EXPECT_EQ(test, rpcrdma_rtx_decode(fx, buf, fx->kf_len),
-			RPCRDMA_OK);
+	buf = RTX_LISTS(fx, true, 0, 0, 1, 1, 7, 0, 0, 0);
+	KUNIT_EXPECT_EQ(test, rtx_decode(fx, buf, fx->kf_len), RPCRDMA_OK);
 }
 
 /* A Call with items and Read chunks. If @good is false, it is neither sent nor accepted. */
-struct rpcrdma_rtx_items_case {
+struct rtx_items_case {
 	const char		*desc;
 	bool			good;
 	u32			stream;
@@ -554,103 +477,62 @@ struct rpcrdma_rtx_items_case {
 	struct rpcrdma2_item	reads[2];
 };
 
-static const struct rpcrdma_rtx_items_case rpcrdma_rtx_items_cases[] = {
-	{
-		.desc = "one at the end", .good = true, .stream = 40,
-		.item = { 40, 1 },
-	}, {
-		.desc = "one past the end", .stream = 40,
-		.item = { 44, 1 },
-	}, {
-		.desc = "a length of 32 bits", .good = true, .stream = 80,
-		.item = { 40, U32_MAX },
-	}, {
-		.desc = "one past an end that is no whole word", .stream = 43,
-		.item = { 44, 1 },
-	}, {
-		.desc = "an empty one", .stream = 80,
-		.item = { 48, 0 },
-	}, {
-		.desc = "one not aligned", .stream = 80,
-		.item = { 42, 4 },
-	}, {
-		.desc = "an item inside a Read chunk", .stream = 80,
-		.item = { 20, 4 },
-		.nreads = 1, .reads = { { 16, 8 } },
-	}, {
-		.desc = "a Read chunk inside an item", .stream = 80,
-		.item = { 16, 8 },
-		.nreads = 1, .reads = { { 20, 4 } },
-	}, {
-		.desc = "an item where a Read chunk is", .stream = 80,
-		.item = { 16, 4 },
-		.nreads = 1, .reads = { { 16, 4 } },
-	}, {
-		.desc = "an item where an empty Read chunk is", .good = true,
-		.stream = 80,
-		.item = { 16, 4 },
-		.nreads = 1, .reads = { { 16, 0 } },
-	}, {
-		.desc = "an item where only a Read chunk reaches", .good = true,
-		.stream = 16,
-		.item = { 32, 4 },
-		.nreads = 1, .reads = { { 16, 16 } },
-	}, {
-		.desc = "an item past a Read chunk and the end", .stream = 16,
-		.item = { 36, 4 },
-		.nreads = 1, .reads = { { 16, 16 } },
-	}, {
-		.desc = "two Read chunks around an item", .good = true,
-		.stream = 16,
-		.item = { 20, 3 },
-		.nreads = 2, .reads = { { 16, 2 }, { 24, 4 } },
-	}, {
-		.desc = "a Read chunk past an item and the end", .stream = 16,
-		.item = { 16, 3 },
-		.nreads = 1, .reads = { { 24, 4 } },
-	}, {
-		.desc = "a Read chunk inside the roundup of an item",
-		.stream = 80, .item = { 40, 5 },
-		.nreads = 1, .reads = { { 44, 4 } },
-	}, {
-		.desc = "a Read chunk behind the roundup of an item",
-		.good = true, .stream = 40, .item = { 40, 5 },
-		.nreads = 1, .reads = { { 48, 4 } },
-	}, {
-		.desc = "a Read chunk past such a roundup and the end",
-		.stream = 40, .item = { 40, 5 },
-		.nreads = 1, .reads = { { 52, 4 } },
-	}, {
-		.desc = "a Read chunk behind a length of 32 bits",
-		.stream = 80, .item = { 40, U32_MAX },
-		.nreads = 1, .reads = { { 44, 4 } },
-	},
+static const struct rtx_items_case rtx_items_cases[] = {
+	{ "one at the end", .good = true, .stream = 40, .item = { 40, 1 } },
+	{ "one past the end", .stream = 40, .item = { 44, 1 } },
+	{ "a length of 32 bits", .good = true, .stream = 80, .item = { 40, U32_MAX } },
+	{ "one past an end that is no whole word", .stream = 43, .item = { 44, 1 } },
+	{ "an empty one", .stream = 80, .item = { 48, 0 } },
+	{ "one not aligned", .stream = 80, .item = { 42, 4 } },
+	{ "an item inside a Read chunk", .stream = 80, .item = { 20, 4 }, .nreads = 1,
+	  .reads = { { 16, 8 } } },
+	{ "a Read chunk inside an item", .stream = 80, .item = { 16, 8 }, .nreads = 1,
+	  .reads = { { 20, 4 } } },
+	{ "an item where a Read chunk is", .stream = 80, .item = { 16, 4 }, .nreads = 1,
+	  .reads = { { 16, 4 } } },
+	{ "an item where an empty Read chunk is", .good = true, .stream = 80, .item = { 16, 4 },
+	  .nreads = 1, .reads = { { 16, 0 } } },
+	{ "an item where only a Read chunk reaches", .good = true, .stream = 16,
+	  .item = { 32, 4 }, .nreads = 1, .reads = { { 16, 16 } } },
+	{ "an item past a Read chunk and the end", .stream = 16, .item = { 36, 4 }, .nreads = 1,
+	  .reads = { { 16, 16 } } },
+	{ "two Read chunks around an item", .good = true, .stream = 16, .item = { 20, 3 },
+	  .nreads = 2, .reads = { { 16, 2 }, { 24, 4 } } },
+	{ "a Read chunk past an item and the end", .stream = 16, .item = { 16, 3 }, .nreads = 1,
+	  .reads = { { 24, 4 } } },
+	{ "a Read chunk inside the roundup of an item", .stream = 80, .item = { 40, 5 },
+	  .nreads = 1, .reads = { { 44, 4 } } },
+	{ "a Read chunk behind the roundup of an item", .good = true, .stream = 40,
+	  .item = { 40, 5 }, .nreads = 1, .reads = { { 48, 4 } } },
+	{ "a Read chunk past such a roundup and the end", .stream = 40, .item = { 40, 5 },
+	  .nreads = 1, .reads = { { 52, 4 } } },
+	{ "a Read chunk behind a length of 32 bits", .stream = 80, .item = { 40, U32_MAX },
+	  .nreads = 1, .reads = { { 44, 4 } } },
 };
 
-KUNIT_ARRAY_PARAM_DESC(rpcrdma_rtx_items, rpcrdma_rtx_items_cases, desc);
+KUNIT_ARRAY_PARAM_DESC(rtx_items, rtx_items_cases, desc);
 
 /* Write the header of a first transmission with the item and Read chunks of @param. */
-static void rpcrdma_rtx_say_items(struct rpcrdma_kunit *fx,
-				  const struct rpcrdma_rtx_items_case *param)
+static void rtx_say_items(struct rpcrdma_kunit *fx,
+			  const struct rtx_items_case *param)
 {
 	u32 i;
 
-	rpcrdma_kunit_clear(fx);
-	rpcrdma_kunit_say(fx, XID, 2, 32, RPCRDMA2_RTX_MSG, 0, 2,
-			  param->stream, 8, 0, 1, 0, 1);
-	rpcrdma_kunit_say(fx, param->item.im_position, param->item.im_length,
-			  0);
+	fx_clear(fx);
+	fx_say(fx, XID, 2, 32, RPCRDMA2_RTX_MSG, 0, 2, param->stream, 8, 0, 1,
+	       0, 1);
+	fx_say(fx, param->item.im_position, param->item.im_length, 0);
 	for (i = 0; i < param->nreads; i++) {
-		rpcrdma_kunit_say(fx, 1, param->reads[i].im_position);
-		rpcrdma_kunit_seg(fx, 7, param->reads[i].im_length, 0);
+		fx_say(fx, 1, param->reads[i].im_position);
+		fx_seg(fx, 7, param->reads[i].im_length, 0);
 	}
-	rpcrdma_kunit_say(fx, 0, 0, 0);
+	fx_say(fx, 0, 0, 0);
 }
 
 /* Covers: RTX-52 RTX-54 */
-static void rpcrdma_rtx_items_in_a_stream(struct kunit *test)
+static void rtx_items_in_a_stream(struct kunit *test)
 {
-	const struct rpcrdma_rtx_items_case *param = test->param_value;
+	const struct rtx_items_case *param = test->param_value;
 	struct rpcrdma2_transmission tx = {
 		.tx_count = 2, .tx_stream = param->stream, .tx_here = 8,
 		.tx_replies = 1, .tx_nitems = 1,
@@ -673,22 +555,22 @@ static void rpcrdma_rtx_items_in_a_stream(struct kunit *test)
 		reads[i].co_nsegs = 1;
 		reads[i].co_position = param->reads[i].im_position;
 	}
-	rpcrdma_rtx_say_items(fx, param);
+	rtx_say_items(fx, param);
 	len = fx->kf_len;
-	buf = rpcrdma_kunit_exact(fx, fx->kf_buf, len);
+	buf = fx_exact(fx, fx->kf_buf, len);
 	memset(buf, 0xee, len);
 	rc = rpcrdma2_encode_rtx_call(buf, len, &tx, &param->item, &call);
 	KUNIT_ASSERT_EQ(test, rc, (int)len);
 	KUNIT_EXPECT_MEMEQ(test, buf, fx->kf_buf, len);
 
-	rpcrdma_kunit_say(fx, XID, 0);
-	buf = rpcrdma_kunit_exact(fx, fx->kf_buf, fx->kf_len);
-	KUNIT_EXPECT_EQ(test, rpcrdma_rtx_decode(fx, buf, fx->kf_len),
+	fx_say(fx, XID, 0);
+	buf = fx_exact(fx, fx->kf_buf, fx->kf_len);
+	KUNIT_EXPECT_EQ(test, rtx_decode(fx, buf, fx->kf_len),
 			param->good ? RPCRDMA_OK : RPCRDMA_BAD_POSITION);
 }
 
 /* A Call cannot be encoded with a second item. */
-static void rpcrdma_rtx_many_items(struct kunit *test)
+static void rtx_many_items(struct kunit *test)
 {
 	struct rpcrdma2_item items[2] = { { 8, 4 }, { 12, 4 } };
 	struct rpcrdma2_transmission tx = {
@@ -702,70 +584,39 @@ static void rpcrdma_rtx_many_items(struct kunit *test)
 						       items, &call), -EINVAL);
 }
 
-struct rpcrdma_rtx_encode_case {
+struct rtx_encode_case {
 	const char			*desc;
 	bool				good;
 	struct rpcrdma2_transmission	tx;
 };
 
-static const struct rpcrdma_rtx_encode_case rpcrdma_rtx_first_cases[] = {
-	{
-		.desc = "the shortest", .good = true,
-		.tx = { .tx_count = 1, .tx_stream = 8, .tx_here = 8 },
-	}, {
-		.desc = "none at all",
-		.tx = { .tx_count = 0, .tx_stream = 8, .tx_here = 8 },
-	}, {
-		.desc = "as many as may be", .good = true,
-		.tx = { .tx_count = 256, .tx_stream = 99, .tx_here = 12 },
-	}, {
-		.desc = "one more",
-		.tx = { .tx_count = 257, .tx_stream = 99, .tx_here = 12 },
-	}, {
-		.desc = "a stream too short",
-		.tx = { .tx_count = 1, .tx_stream = 7, .tx_here = 7 },
-	}, {
-		.desc = "a first piece too short",
-		.tx = { .tx_count = 2, .tx_stream = 12, .tx_here = 4 },
-	}, {
-		.desc = "more here than there is",
-		.tx = { .tx_count = 1, .tx_stream = 8, .tx_here = 12 },
-	}, {
-		.desc = "one that is not all",
-		.tx = { .tx_count = 1, .tx_stream = 12, .tx_here = 8 },
-	}, {
-		.desc = "a piece that is no whole word",
-		.tx = { .tx_count = 2, .tx_stream = 12, .tx_here = 9 },
-	}, {
-		.desc = "a last piece that is none", .good = true,
-		.tx = { .tx_count = 2, .tx_stream = 9, .tx_here = 9 },
-	}, {
-		.desc = "a stream up to the data", .good = true,
-		.tx = {
-			.tx_count = 1, .tx_stream = 36, .tx_here = 36,
-			.tx_data = 100,
-		},
-	}, {
-		.desc = "a stream into the data",
-		.tx = {
-			.tx_count = 1, .tx_stream = 37, .tx_here = 37,
-			.tx_data = 100,
-		},
-	}, {
-		.desc = "the longest piece in front of data",
-		.tx = {
-			.tx_count = 1, .tx_stream = U32_MAX,
-			.tx_here = U32_MAX, .tx_data = 100,
-		},
-	},
+static const struct rtx_encode_case rtx_first_cases[] = {
+	{ "the shortest", .good = true, .tx = { .tx_count = 1, .tx_stream = 8, .tx_here = 8 } },
+	{ "none at all", .tx = { .tx_count = 0, .tx_stream = 8, .tx_here = 8 } },
+	{ "as many as may be", .good = true,
+	  .tx = { .tx_count = 256, .tx_stream = 99, .tx_here = 12 } },
+	{ "one more", .tx = { .tx_count = 257, .tx_stream = 99, .tx_here = 12 } },
+	{ "a stream too short", .tx = { .tx_count = 1, .tx_stream = 7, .tx_here = 7 } },
+	{ "a first piece too short", .tx = { .tx_count = 2, .tx_stream = 12, .tx_here = 4 } },
+	{ "more here than there is", .tx = { .tx_count = 1, .tx_stream = 8, .tx_here = 12 } },
+	{ "one that is not all", .tx = { .tx_count = 1, .tx_stream = 12, .tx_here = 8 } },
+	{ "a piece that is no whole word", .tx = { .tx_count = 2, .tx_stream = 12, .tx_here = 9 } },
+	{ "a last piece that is none", .good = true,
+	  .tx = { .tx_count = 2, .tx_stream = 9, .tx_here = 9 } },
+	{ "a stream up to the data", .good = true,
+	  .tx = { .tx_count = 1, .tx_stream = 36, .tx_here = 36, .tx_data = 100, } },
+	{ "a stream into the data",
+	  .tx = { .tx_count = 1, .tx_stream = 37, .tx_here = 37, .tx_data = 100, } },
+	{ "the longest piece in front of data",
+	  .tx = { .tx_count = 1, .tx_stream = U32_MAX, .tx_here = U32_MAX, .tx_data = 100, } },
 };
 
-KUNIT_ARRAY_PARAM_DESC(rpcrdma_rtx_first, rpcrdma_rtx_first_cases, desc);
+KUNIT_ARRAY_PARAM_DESC(rtx_first, rtx_first_cases, desc);
 
 /* Covers: RTX-43 RTX-57 */
-static void rpcrdma_rtx_first_to_be_sent(struct kunit *test)
+static void rtx_first_to_be_sent(struct kunit *test)
 {
-	const struct rpcrdma_rtx_encode_case *param = test->param_value;
+	const struct rtx_encode_case *param = test->param_value;
 	static const struct rpcrdma_lists none;
 	struct rpcrdma_reply_out reply = { .ro_xid = XID, .ro_lists = &none };
 	struct rpcrdma_call_out call = { .ko_xid = XID };
@@ -780,84 +631,52 @@ static void rpcrdma_rtx_first_to_be_sent(struct kunit *test)
 						       NULL, &call), -EINVAL);
 	tx.tx_results = 1;
 	KUNIT_EXPECT_EQ(test, rpcrdma2_encode_rtx_reply(fx->kf_buf, 64, &tx,
-							NULL, &reply),
-			-EINVAL);
+							NULL, &reply), -EINVAL);
 	tx.tx_replies = 1;
 	tx.tx_results = 0;
 	KUNIT_EXPECT_EQ(test, rpcrdma2_encode_rtx_reply(fx->kf_buf, 64, &tx,
-							NULL, &reply),
-			-EINVAL);
+							NULL, &reply), -EINVAL);
 	KUNIT_EXPECT_EQ(test, rpcrdma2_encode_rtx_call(fx->kf_buf, 64, &tx,
 						       NULL, &call), want);
 }
 
-static const struct rpcrdma_rtx_encode_case rpcrdma_rtx_next_cases[] = {
-	{
-		.desc = "one with stream", .good = true,
-		.tx = { .tx_number = 1, .tx_offset = 8, .tx_here = 1 },
-	}, {
-		.desc = "one with data", .good = true,
-		.tx = { .tx_number = 255, .tx_offset = 9, .tx_data = 36 },
-	}, {
-		.desc = "one with nothing",
-		.tx = { .tx_number = 1, .tx_offset = 8 },
-	}, {
-		.desc = "the first one",
-		.tx = { .tx_number = 0, .tx_offset = 8, .tx_here = 4 },
-	}, {
-		.desc = "one too many",
-		.tx = { .tx_number = 256, .tx_offset = 8, .tx_here = 4 },
-	}, {
-		.desc = "stream before it that is too short",
-		.tx = { .tx_number = 1, .tx_offset = 7, .tx_data = 36 },
-	}, {
-		.desc = "stream before it that is no whole word",
-		.tx = { .tx_number = 1, .tx_offset = 9, .tx_here = 4 },
-	}, {
-		.desc = "stream up to the data", .good = true,
-		.tx = {
-			.tx_number = 1, .tx_offset = 8, .tx_here = 4,
-			.tx_data = 40,
-		},
-	}, {
-		.desc = "stream into the data",
-		.tx = {
-			.tx_number = 1, .tx_offset = 8, .tx_here = 8,
-			.tx_data = 40,
-		},
-	}, {
-		.desc = "data in the header",
-		.tx = { .tx_number = 1, .tx_offset = 8, .tx_data = 32 },
-	}, {
-		.desc = "the longest stream", .good = true,
-		.tx = {
-			.tx_number = 1, .tx_offset = 8,
-			.tx_here = U32_MAX - 8,
-		},
-	}, {
-		.desc = "a stream longer than that",
-		.tx = {
-			.tx_number = 1, .tx_offset = 8,
-			.tx_here = U32_MAX - 7,
-		},
-	},
+static const struct rtx_encode_case rtx_next_cases[] = {
+	{ "one with stream", .good = true, .tx = { .tx_number = 1, .tx_offset = 8, .tx_here = 1 } },
+	{ "one with data", .good = true,
+	  .tx = { .tx_number = 255, .tx_offset = 9, .tx_data = 36 } },
+	{ "one with nothing", .tx = { .tx_number = 1, .tx_offset = 8 } },
+	{ "the first one", .tx = { .tx_number = 0, .tx_offset = 8, .tx_here = 4 } },
+	{ "one too many", .tx = { .tx_number = 256, .tx_offset = 8, .tx_here = 4 } },
+	{ "stream before it that is too short",
+	  .tx = { .tx_number = 1, .tx_offset = 7, .tx_data = 36 } },
+	{ "stream before it that is no whole word",
+	  .tx = { .tx_number = 1, .tx_offset = 9, .tx_here = 4 } },
+	{ "stream up to the data", .good = true,
+	  .tx = { .tx_number = 1, .tx_offset = 8, .tx_here = 4, .tx_data = 40, } },
+	{ "stream into the data",
+	  .tx = { .tx_number = 1, .tx_offset = 8, .tx_here = 8, .tx_data = 40, } },
+	{ "data in the header", .tx = { .tx_number = 1, .tx_offset = 8, .tx_data = 32 } },
+	{ "the longest stream", .good = true,
+	  .tx = { .tx_number = 1, .tx_offset = 8, .tx_here = U32_MAX - 8, } },
+	{ "a stream longer than that",
+	  .tx = { .tx_number = 1, .tx_offset = 8, .tx_here = U32_MAX - 7, } },
 };
 
-KUNIT_ARRAY_PARAM_DESC(rpcrdma_rtx_next, rpcrdma_rtx_next_cases, desc);
+KUNIT_ARRAY_PARAM_DESC(rtx_next, rtx_next_cases, desc);
 
 /* Covers: RTX-43 RTX-44 RTX-57 */
-static void rpcrdma_rtx_next_to_be_sent(struct kunit *test)
+static void rtx_next_to_be_sent(struct kunit *test)
 {
-	const struct rpcrdma_rtx_encode_case *param = test->param_value;
+	const struct rtx_encode_case *param = test->param_value;
 	struct rpcrdma_kunit *fx = test->priv;
 
-	KUNIT_EXPECT_EQ(test, rpcrdma2_encode_rtx_next(fx->kf_buf, 36,
-						       &param->tx),
+	KUNIT_EXPECT_EQ(test,
+			rpcrdma2_encode_rtx_next(fx->kf_buf, 36, &param->tx),
 			param->good ? 36 : -EINVAL);
 }
 
 /* What the encoders of RDMA2_MSG refuse, the encoders of RDMA2_RTX_MSG refuse, too. */
-static void rpcrdma_rtx_base_rules(struct kunit *test)
+static void rtx_base_rules(struct kunit *test)
 {
 	static const struct rpcrdma2_transmission tx = {
 		.tx_count = 1, .tx_stream = 8, .tx_here = 8, .tx_replies = 1,
@@ -886,11 +705,10 @@ static void rpcrdma_rtx_base_rules(struct kunit *test)
 	call.ko_inv_handle = 7;
 	KUNIT_ASSERT_EQ(test, rpcrdma2_encode_rtx_call(buf, 256, &tx, NULL,
 						       &call), 64 + 24);
-	rpcrdma_kunit_clear(fx);
+	fx_clear(fx);
 	fx->kf_len = 88;
-	rpcrdma_kunit_say(fx, XID, 0);
-	KUNIT_ASSERT_EQ(test, rpcrdma_rtx_decode(fx, buf, fx->kf_len),
-			RPCRDMA_OK);
+	fx_say(fx, XID, 0);
+	KUNIT_ASSERT_EQ(test, rtx_decode(fx, buf, fx->kf_len), RPCRDMA_OK);
 
 	/* The Reply returns the Write chunk, but with no more bytes than offered */
 	answer.tx_replies = 0;
@@ -906,61 +724,59 @@ static void rpcrdma_rtx_base_rules(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, get_unaligned_be32(buf + 128 + 64), 7);
 	reply.ro_proc = RPCRDMA2_NOMSG;
 	KUNIT_EXPECT_EQ(test, rpcrdma2_encode_rtx_reply(buf + 128, 88, &answer,
-							NULL, &reply),
-			-EINVAL);
+							NULL, &reply), -EINVAL);
 	reply.ro_proc = RPCRDMA2_MSG;
 	written = 41;
 	KUNIT_EXPECT_EQ(test, rpcrdma2_encode_rtx_reply(buf + 128, 88, &answer,
-							NULL, &reply),
-			-EINVAL);
+							NULL, &reply), -EINVAL);
 	/* A Reply may have an item, too */
 	written = 40;
 	answer.tx_nitems = 1;
 	KUNIT_EXPECT_EQ(test,
 			rpcrdma2_encode_rtx_reply(buf + 128, 256, &answer,
-						  &(struct rpcrdma2_item) {
-							  8, 4 },
+						  &(struct rpcrdma2_item) { 8,
+									    4 },
 						  &reply), 96);
 	/* Chunk lists also take room in front of the data */
 	answer.tx_data = 96 + 8;
 	KUNIT_EXPECT_EQ(test,
 			rpcrdma2_encode_rtx_reply(buf + 128, 256, &answer,
-						  &(struct rpcrdma2_item) {
-							  8, 4 },
+						  &(struct rpcrdma2_item) { 8,
+									    4 },
 						  &reply), 96);
 	answer.tx_data = 96 + 7;
 	KUNIT_EXPECT_EQ(test,
 			rpcrdma2_encode_rtx_reply(buf + 128, 256, &answer,
-						  &(struct rpcrdma2_item) {
-							  8, 4 },
+						  &(struct rpcrdma2_item) { 8,
+									    4 },
 						  &reply), -EINVAL);
 }
 
 /* --- the property RTX ------------------------------------------------------ */
 
-static enum rpcrdma_verdict rpcrdma_rtx_decode_props(struct rpcrdma_kunit *fx,
-						     const void *data, u32 len)
+static enum rpcrdma_verdict rtx_decode_props(struct rpcrdma_kunit *fx,
+					     const void *data, u32 len)
 {
 	enum rpcrdma_verdict verdict;
 
 	memset(&fx->kf_hdr, 0xee, sizeof(fx->kf_hdr));
-	verdict = rpcrdma2_decode_call(rpcrdma_kunit_exact(fx, data, len), len,
+	verdict = rpcrdma2_decode_call(fx_exact(fx, data, len), len,
 				       &rpcrdma2_accept_forward, &fx->kf_hdr);
 	return verdict == RPCRDMA_BACKWARD_REPLY ? RPCRDMA_OK : verdict;
 }
 
-static const struct rpcrdma2_rtx rpcrdma_rtx_server = {
+static const struct rpcrdma2_rtx rtx_server = {
 	.xp_flags = RPCRDMA2_RTX_F_RESULTS, .xp_call_max = 64,
 	.xp_reply_max = 16, .xp_msg_max = 1052672, .xp_head = 1024,
 	.xp_seg = 4096, .xp_nsegs = 7,
 };
 
-static const struct rpcrdma2_rtx rpcrdma_rtx_client = {
+static const struct rpcrdma2_rtx rtx_client = {
 	.xp_flags = RPCRDMA2_RTX_F_SENDS,
 };
 
 /* Covers: RTX-31 RTX-33 */
-static void rpcrdma_rtx_property_vectors(struct kunit *test)
+static void rtx_property_vectors(struct kunit *test)
 {
 	static const struct {
 		enum rpcrdma_vector_id		id;
@@ -968,10 +784,8 @@ static void rpcrdma_rtx_property_vectors(struct kunit *test)
 		u32				rbsiz;
 		const struct rpcrdma2_rtx	*rtx;
 	} cases[] = {
-		{ RPCRDMA_VEC_RTX_CONNPROP_SERVER, 32, 29696,
-		  &rpcrdma_rtx_server },
-		{ RPCRDMA_VEC_RTX_CONNPROP_CLIENT, 128, 16384,
-		  &rpcrdma_rtx_client },
+		{ VEC_RTX_CONNPROP_SERVER, 32, 29696, &rtx_server },
+		{ VEC_RTX_CONNPROP_CLIENT, 128, 16384, &rtx_client },
 	};
 	struct rpcrdma_kunit *fx = test->priv;
 	const struct rpcrdma_vector *vec;
@@ -985,27 +799,24 @@ static void rpcrdma_rtx_property_vectors(struct kunit *test)
 		props.vp_value[RPCRDMA2_PROP_RBSIZ] = cases[i].rbsiz;
 		props.vp_rtx = *cases[i].rtx;
 		for (len = 0; len < vec->ve_len; len++) {
-			buf = rpcrdma_kunit_exact(fx, fx->kf_buf, len);
+			buf = fx_exact(fx, fx->kf_buf, len);
 			KUNIT_EXPECT_EQ(test,
 					rpcrdma2_encode_connprop(buf, len, 1,
 								 cases[i].credit,
 								 !i, &props),
 					-EMSGSIZE);
 			KUNIT_EXPECT_NE(test,
-					rpcrdma_rtx_decode_props(fx,
-								 vec->ve_data,
-								 len),
+					rtx_decode_props(fx, vec->ve_data, len),
 					RPCRDMA_OK);
 		}
-		buf = rpcrdma_kunit_exact(fx, fx->kf_buf, len);
-		KUNIT_ASSERT_EQ(test,
-				rpcrdma2_encode_connprop(buf, len, 1,
-							 cases[i].credit, !i,
-							 &props), len);
+		buf = fx_exact(fx, fx->kf_buf, len);
+		KUNIT_ASSERT_EQ(test, rpcrdma2_encode_connprop(buf, len, 1,
+							       cases[i].credit,
+							       !i, &props),
+				len);
 		KUNIT_EXPECT_MEMEQ(test, buf, vec->ve_data, len);
 
-		KUNIT_ASSERT_EQ(test, rpcrdma_rtx_decode_props(fx, vec->ve_data,
-							       len),
+		KUNIT_ASSERT_EQ(test, rtx_decode_props(fx, vec->ve_data, len),
 				RPCRDMA_OK);
 		KUNIT_EXPECT_MEMEQ(test, &fx->kf_hdr.hd_props.vp_rtx,
 				   cases[i].rtx, sizeof(*cases[i].rtx));
@@ -1016,25 +827,22 @@ static void rpcrdma_rtx_property_vectors(struct kunit *test)
 }
 
 /* The seven words of the property RTX, from a peer whose RBSIZ is @rbsiz */
-struct rpcrdma_rtx_prop_case {
+struct rtx_prop_case {
 	const char	*desc;
 	bool		good;
 	u32		rbsiz;
 	u32		words[7];
 };
 
-static const struct rpcrdma_rtx_prop_case rpcrdma_rtx_prop_cases[] = {
+static const struct rtx_prop_case rtx_prop_cases[] = {
 	{ "nothing", true, 1024, { 0, 0, 0, 0, 0, 0, 0 } },
-	{ "flags that nobody knows", true, 1024,
-	  { U32_MAX, 0, 0, 0, 0, 0, 0 } },
+	{ "flags that nobody knows", true, 1024, { U32_MAX, 0, 0, 0, 0, 0, 0 } },
 	{ "one transmission", true, 1024, { 0, 1, 0, 1024, 0, 0, 0 } },
-	{ "most transmissions", true, 1024,
-	  { 0, 256, 256, U32_MAX, 0, 0, 0 } },
+	{ "most transmissions", true, 1024, { 0, 256, 256, U32_MAX, 0, 0, 0 } },
 	{ "a Call of more", false, 1024, { 0, 257, 0, 1024, 0, 0, 0 } },
 	{ "a Reply of more", false, 1024, { 0, 0, 257, 0, 0, 0, 0 } },
 	{ "Replies only", true, 1024, { 0, 0, 1, 0, 0, 0, 0 } },
-	{ "Calls of any length of none", false, 1024,
-	  { 0, 0, 1, 1024, 0, 0, 0 } },
+	{ "Calls of any length of none", false, 1024, { 0, 0, 1, 1024, 0, 0, 0 } },
 	{ "Calls too short", false, 1024, { 0, 1, 0, 1023, 0, 0, 0 } },
 	{ "Calls of nothing", false, 1024, { 0, 1, 0, 0, 0, 0, 0 } },
 	{ "smallest targets", true, 1024, { 0, 0, 0, 0, 256, 512, 1 } },
@@ -1043,31 +851,24 @@ static const struct rpcrdma_rtx_prop_case rpcrdma_rtx_prop_cases[] = {
 	{ "head too large", false, 99999, { 0, 0, 0, 0, 65536, 512, 1 } },
 	{ "head not aligned", false, 4096, { 0, 0, 0, 0, 258, 512, 1 } },
 	{ "largest segment", true, 65792, { 0, 0, 0, 0, 256, 65536, 1 } },
-	{ "segment too large", false, U32_MAX,
-	  { 0, 0, 0, 0, 256, 131072, 1 } },
+	{ "segment too large", false, U32_MAX, { 0, 0, 0, 0, 256, 131072, 1 } },
 	{ "segment too small", false, 4096, { 0, 0, 0, 0, 256, 256, 1 } },
-	{ "segment no power of two", false, 4096,
-	  { 0, 0, 0, 0, 256, 768, 1 } },
+	{ "segment no power of two", false, 4096, { 0, 0, 0, 0, 256, 768, 1 } },
 	{ "no targets, but a head", false, 4096, { 0, 0, 0, 0, 256, 0, 0 } },
-	{ "no targets, but a segment", false, 4096,
-	  { 0, 0, 0, 0, 0, 512, 0 } },
+	{ "no targets, but a segment", false, 4096, { 0, 0, 0, 0, 0, 512, 0 } },
 	{ "targets of nothing", false, 4096, { 0, 0, 0, 0, 0, 0, 1 } },
-	{ "targets that fill a Receive", true, 29696,
-	  { 1, 64, 16, 1052672, 1024, 4096, 7 } },
-	{ "targets past its end", false, 29695,
-	  { 1, 64, 16, 1052672, 1024, 4096, 7 } },
-	{ "a sum that overflows", false, U32_MAX,
-	  { 0, 0, 0, 0, 256, 65536, 65536 } },
-	{ "any number of them", false, U32_MAX,
-	  { 0, 0, 0, 0, 256, 65536, U32_MAX } },
+	{ "targets that fill a Receive", true, 29696, { 1, 64, 16, 1052672, 1024, 4096, 7 } },
+	{ "targets past its end", false, 29695, { 1, 64, 16, 1052672, 1024, 4096, 7 } },
+	{ "a sum that overflows", false, U32_MAX, { 0, 0, 0, 0, 256, 65536, 65536 } },
+	{ "any number of them", false, U32_MAX, { 0, 0, 0, 0, 256, 65536, U32_MAX } },
 };
 
-KUNIT_ARRAY_PARAM_DESC(rpcrdma_rtx_prop, rpcrdma_rtx_prop_cases, desc);
+KUNIT_ARRAY_PARAM_DESC(rtx_prop, rtx_prop_cases, desc);
 
 /* Covers: RTX-33 RTX-36 RTX-103 */
-static void rpcrdma_rtx_property_sets(struct kunit *test)
+static void rtx_property_sets(struct kunit *test)
 {
-	const struct rpcrdma_rtx_prop_case *param = test->param_value;
+	const struct rtx_prop_case *param = test->param_value;
 	enum rpcrdma_verdict want = param->good ? RPCRDMA_OK :
 						  RPCRDMA_BAD_PROP;
 	static const struct rpcrdma2_rtx none;
@@ -1078,18 +879,18 @@ static void rpcrdma_rtx_property_sets(struct kunit *test)
 	int rc;
 
 	/* In the first message, RBSIZ follows the property RTX. In the second, it precedes RTX */
-	rpcrdma_kunit_clear(fx);
-	rpcrdma_kunit_say(fx, XID, 2, 5, 5, 0, 2, RPCRDMA2_PROPID_RTX, 28);
-	rpcrdma_kunit_words(fx, param->words, 7);
-	rpcrdma_kunit_say(fx, 1, 4, param->rbsiz);
-	KUNIT_EXPECT_EQ(test, rpcrdma_rtx_decode_props(fx, fx->kf_buf,
-						       fx->kf_len), want);
-	rpcrdma_kunit_clear(fx);
-	rpcrdma_kunit_say(fx, XID, 2, 5, 5, 0, 2, 1, 4, param->rbsiz,
-			  RPCRDMA2_PROPID_RTX, 28);
-	rpcrdma_kunit_words(fx, param->words, 7);
-	KUNIT_ASSERT_EQ(test, rpcrdma_rtx_decode_props(fx, fx->kf_buf,
-						       fx->kf_len), want);
+	fx_clear(fx);
+	fx_say(fx, XID, 2, 5, 5, 0, 2, RPCRDMA2_PROPID_RTX, 28);
+	fx_words(fx, param->words, 7);
+	fx_say(fx, 1, 4, param->rbsiz);
+	KUNIT_EXPECT_EQ(test, rtx_decode_props(fx, fx->kf_buf, fx->kf_len),
+			want);
+	fx_clear(fx);
+	fx_say(fx, XID, 2, 5, 5, 0, 2, 1, 4, param->rbsiz, RPCRDMA2_PROPID_RTX,
+	       28);
+	fx_words(fx, param->words, 7);
+	KUNIT_ASSERT_EQ(test, rtx_decode_props(fx, fx->kf_buf, fx->kf_len),
+			want);
 	if (param->good) {
 		KUNIT_EXPECT_EQ(test, rtx->xp_flags, param->words[0]);
 		KUNIT_EXPECT_EQ(test, rtx->xp_call_max, param->words[1]);
@@ -1120,54 +921,48 @@ static void rpcrdma_rtx_property_sets(struct kunit *test)
 }
 
 /* Covers: RTX-33 */
-static void rpcrdma_rtx_property_lengths(struct kunit *test)
+static void rtx_property_lengths(struct kunit *test)
 {
 	struct rpcrdma_kunit *fx = test->priv;
 	u32 len;
 
 	for (len = 0; len <= 36; len++) {
 		memset(fx->kf_buf, 0, 128);
-		rpcrdma_kunit_clear(fx);
-		rpcrdma_kunit_say(fx, XID, 2, 5, 5, 0, 1, RPCRDMA2_PROPID_RTX,
-				  len);
-		KUNIT_EXPECT_EQ_MSG(test,
-				    rpcrdma_rtx_decode_props(fx, fx->kf_buf,
-							     fx->kf_len +
-							     (len + 3) / 4 * 4),
+		fx_clear(fx);
+		fx_say(fx, XID, 2, 5, 5, 0, 1, RPCRDMA2_PROPID_RTX, len);
+		KUNIT_EXPECT_EQ_MSG(test, rtx_decode_props(fx, fx->kf_buf,
+							   fx->kf_len +
+							   (len + 3) / 4 * 4),
 				    len == 0 || len == 28 ? RPCRDMA_OK :
-							    RPCRDMA_BAD_PROP,
-				    "%u bytes", len);
+				    RPCRDMA_BAD_PROP, "%u bytes", len);
 	}
 	/* In the first message, the segment size of 3840 bytes is not a power of two. In the
 	 * second, the segment of 4096 bytes ends beyond the Receive, because RBSIZ is missing and
 	 * its default is 4096
 	 */
 	for (len = 15; len < 17; len++) {
-		rpcrdma_kunit_clear(fx);
-		rpcrdma_kunit_say(fx, XID, 2, 5, 5, 0, 1, RPCRDMA2_PROPID_RTX,
-				  28, 0, 0, 0, 0, 256, 256 * len, 1);
-		KUNIT_EXPECT_EQ(test, rpcrdma_rtx_decode_props(fx, fx->kf_buf,
-							       fx->kf_len),
+		fx_clear(fx);
+		fx_say(fx, XID, 2, 5, 5, 0, 1, RPCRDMA2_PROPID_RTX, 28, 0, 0, 0,
+		       0, 256, 256 * len, 1);
+		KUNIT_EXPECT_EQ(test,
+				rtx_decode_props(fx, fx->kf_buf, fx->kf_len),
 				RPCRDMA_BAD_PROP);
 	}
-	rpcrdma_kunit_clear(fx);
-	rpcrdma_kunit_say(fx, XID, 2, 5, 5, 0, 1, RPCRDMA2_PROPID_RTX, 28, 0,
-			  0, 0, 0, 2048, 2048, 1);
-	KUNIT_EXPECT_EQ(test, rpcrdma_rtx_decode_props(fx, fx->kf_buf,
-						       fx->kf_len),
+	fx_clear(fx);
+	fx_say(fx, XID, 2, 5, 5, 0, 1, RPCRDMA2_PROPID_RTX, 28, 0, 0, 0, 0,
+	       2048, 2048, 1);
+	KUNIT_EXPECT_EQ(test, rtx_decode_props(fx, fx->kf_buf, fx->kf_len),
 			RPCRDMA_OK);
 	/* A known property must not occur twice */
-	rpcrdma_kunit_clear(fx);
-	rpcrdma_kunit_say(fx, XID, 2, 5, 5, 0, 2, RPCRDMA2_PROPID_RTX, 0,
-			  RPCRDMA2_PROPID_RTX, 0);
-	KUNIT_EXPECT_EQ(test, rpcrdma_rtx_decode_props(fx, fx->kf_buf,
-						       fx->kf_len),
+	fx_clear(fx);
+	fx_say(fx, XID, 2, 5, 5, 0, 2, RPCRDMA2_PROPID_RTX, 0,
+	       RPCRDMA2_PROPID_RTX, 0);
+	KUNIT_EXPECT_EQ(test, rtx_decode_props(fx, fx->kf_buf, fx->kf_len),
 			RPCRDMA_BAD_PROP);
 	/* The number after that of the property RTX belongs to no known property */
-	rpcrdma_kunit_clear(fx);
-	rpcrdma_kunit_say(fx, XID, 2, 5, 5, 0, 1, RPCRDMA2_PROPID_RTX + 1, 0);
-	KUNIT_EXPECT_EQ(test, rpcrdma_rtx_decode_props(fx, fx->kf_buf,
-						       fx->kf_len),
+	fx_clear(fx);
+	fx_say(fx, XID, 2, 5, 5, 0, 1, RPCRDMA2_PROPID_RTX + 1, 0);
+	KUNIT_EXPECT_EQ(test, rtx_decode_props(fx, fx->kf_buf, fx->kf_len),
 			RPCRDMA_OK);
 	KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_props.vp_unknown, 1);
 	KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_props.vp_given, 0);
@@ -1176,14 +971,14 @@ static void rpcrdma_rtx_property_lengths(struct kunit *test)
 /* --- errors ---------------------------------------------------------------- */
 
 /* Covers: RTX-50 */
-static void rpcrdma_rtx_errors(struct kunit *test)
+static void rtx_errors(struct kunit *test)
 {
 	static const struct {
 		enum rpcrdma_verdict	verdict;
 		enum rpcrdma_vector_id	id;
 	} cases[] = {
-		{ RPCRDMA_BAD_GROUP, RPCRDMA_VEC_RTX_ERR_CONT },
-		{ RPCRDMA_BIG_GROUP, RPCRDMA_VEC_RTX_ERR_LIMIT },
+		{ RPCRDMA_BAD_GROUP, VEC_RTX_ERR_CONT },
+		{ RPCRDMA_BIG_GROUP, VEC_RTX_ERR_LIMIT },
 	};
 	struct rpcrdma_kunit *fx = test->priv;
 	struct rpcrdma_hdr about = { .hd_xid = XID, .hd_vers = 2 };
@@ -1200,13 +995,11 @@ static void rpcrdma_rtx_errors(struct kunit *test)
 						   &rpcrdma2_accept_forward,
 						   &error));
 		KUNIT_ASSERT_EQ(test, rpcrdma_encode_error(2, buf, sizeof(buf),
-							   &about, 32,
-							   &error),
+							   &about, 32, &error),
 				vec->ve_len);
 		KUNIT_EXPECT_MEMEQ(test, buf, vec->ve_data, vec->ve_len);
-		KUNIT_ASSERT_EQ(test, rpcrdma_kunit_client2(fx, vec->ve_data,
-							    vec->ve_len, 0),
-				RPCRDMA_OK);
+		KUNIT_ASSERT_EQ(test, fx_client2(fx, vec->ve_data, vec->ve_len,
+						 0), RPCRDMA_OK);
 		KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_err, error.er_code);
 		KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_xid, XID);
 
@@ -1219,36 +1012,36 @@ static void rpcrdma_rtx_errors(struct kunit *test)
 	}
 }
 
-static struct kunit_case rpcrdma_wire_rtx_cases[] = {
-	KUNIT_CASE_PARAM(rpcrdma_rtx_peek_vectors, rpcrdma_rtx_gen_params),
-	KUNIT_CASE_PARAM(rpcrdma_rtx_encode_vectors, rpcrdma_rtx_gen_params),
-	KUNIT_CASE_PARAM(rpcrdma_rtx_decode_vectors, rpcrdma_rtx_gen_params),
-	KUNIT_CASE_PARAM(rpcrdma_rtx_all_lengths, rpcrdma_rtx_gen_params),
-	KUNIT_CASE_PARAM(rpcrdma_rtx_one_word, rpcrdma_rtx_word_gen_params),
-	KUNIT_CASE(rpcrdma_rtx_other_messages),
-	KUNIT_CASE(rpcrdma_rtx_misplaced_lists),
-	KUNIT_CASE(rpcrdma_rtx_is_unknown),
-	KUNIT_CASE(rpcrdma_rtx_chunks),
-	KUNIT_CASE_PARAM(rpcrdma_rtx_items_in_a_stream,
-			 rpcrdma_rtx_items_gen_params),
-	KUNIT_CASE(rpcrdma_rtx_many_items),
-	KUNIT_CASE_PARAM(rpcrdma_rtx_first_to_be_sent,
-			 rpcrdma_rtx_first_gen_params),
-	KUNIT_CASE_PARAM(rpcrdma_rtx_next_to_be_sent,
-			 rpcrdma_rtx_next_gen_params),
-	KUNIT_CASE(rpcrdma_rtx_base_rules),
-	KUNIT_CASE(rpcrdma_rtx_property_vectors),
-	KUNIT_CASE_PARAM(rpcrdma_rtx_property_sets,
-			 rpcrdma_rtx_prop_gen_params),
-	KUNIT_CASE(rpcrdma_rtx_property_lengths),
-	KUNIT_CASE(rpcrdma_rtx_errors),
+static struct kunit_case wire_rtx_cases[] = {
+	KUNIT_CASE_PARAM(rtx_peek_vectors, rtx_gen_params),
+	KUNIT_CASE_PARAM(rtx_encode_vectors, rtx_gen_params),
+	KUNIT_CASE_PARAM(rtx_decode_vectors, rtx_gen_params),
+	KUNIT_CASE_PARAM(rtx_all_lengths, rtx_gen_params),
+	KUNIT_CASE_PARAM(rtx_one_word, rtx_word_gen_params),
+	KUNIT_CASE(rtx_other_messages),
+	KUNIT_CASE(rtx_misplaced_lists),
+	KUNIT_CASE(rtx_is_unknown),
+	KUNIT_CASE(rtx_chunks),
+	KUNIT_CASE_PARAM(rtx_items_in_a_stream,
+			 rtx_items_gen_params),
+	KUNIT_CASE(rtx_many_items),
+	KUNIT_CASE_PARAM(rtx_first_to_be_sent,
+			 rtx_first_gen_params),
+	KUNIT_CASE_PARAM(rtx_next_to_be_sent,
+			 rtx_next_gen_params),
+	KUNIT_CASE(rtx_base_rules),
+	KUNIT_CASE(rtx_property_vectors),
+	KUNIT_CASE_PARAM(rtx_property_sets,
+			 rtx_prop_gen_params),
+	KUNIT_CASE(rtx_property_lengths),
+	KUNIT_CASE(rtx_errors),
 	{}
 };
 
 static struct kunit_suite rpcrdma_wire_rtx_suite = {
 	.name = "rpcrdma_wire_rtx",
-	.init = rpcrdma_kunit_init,
-	.test_cases = rpcrdma_wire_rtx_cases,
+	.init = fx_init,
+	.test_cases = wire_rtx_cases,
 };
 
 kunit_test_suite(rpcrdma_wire_rtx_suite);

@@ -17,43 +17,43 @@
  * The RDMA_MSGP Call is not among them, because no encoder writes it.
  */
 
-static const struct rpcrdma_segment rpcrdma_v1_read_segs[] = {
+static const struct rpcrdma_segment v1_read_segs[] = {
 	{ 0x00010a01, 4096, 0x00007f0012340000ull },
 	{ 0x00010a02, 4099, 0x00007f0012342000ull },
 };
 
-static const struct rpcrdma_segment rpcrdma_v1_write_segs[] = {
+static const struct rpcrdma_segment v1_write_segs[] = {
 	{ 0x00020b01, 4096, 0x0000000100000000ull },
 	{ 0x00020b02, 4096, 0x0000000100002000ull },
 	{ 0x00020b03, 4096, 0x0000000200000000ull },
 };
 
-static const struct rpcrdma_segment rpcrdma_v1_reply_seg = {
+static const struct rpcrdma_segment v1_reply_seg = {
 	0x00020b04, 2048, 0x0000000300000800ull,
 };
 
-static const struct rpcrdma_segment rpcrdma_v1_zero_seg = {
+static const struct rpcrdma_segment v1_zero_seg = {
 	0x00030c01, 1500, 0x0000000400000100ull,
 };
 
-static const struct rpcrdma_chunk_out rpcrdma_v1_read = {
-	.co_segs = rpcrdma_v1_read_segs, .co_position = 80, .co_nsegs = 2,
+static const struct rpcrdma_chunk_out v1_read = {
+	.co_segs = v1_read_segs, .co_position = 80, .co_nsegs = 2,
 };
 
-static const struct rpcrdma_chunk_out rpcrdma_v1_writes[] = {
-	{ .co_segs = rpcrdma_v1_write_segs, .co_nsegs = 2 },
-	{ .co_segs = rpcrdma_v1_write_segs + 2, .co_nsegs = 1 },
+static const struct rpcrdma_chunk_out v1_writes[] = {
+	{ .co_segs = v1_write_segs, .co_nsegs = 2 },
+	{ .co_segs = v1_write_segs + 2, .co_nsegs = 1 },
 };
 
-static const struct rpcrdma_chunk_out rpcrdma_v1_reply = {
-	.co_segs = &rpcrdma_v1_reply_seg, .co_nsegs = 1,
+static const struct rpcrdma_chunk_out v1_reply = {
+	.co_segs = &v1_reply_seg, .co_nsegs = 1,
 };
 
-static const struct rpcrdma_chunk_out rpcrdma_v1_zero = {
-	.co_segs = &rpcrdma_v1_zero_seg, .co_nsegs = 1,
+static const struct rpcrdma_chunk_out v1_zero = {
+	.co_segs = &v1_zero_seg, .co_nsegs = 1,
 };
 
-struct rpcrdma_v1_call_case {
+struct v1_call_case {
 	const char			*desc;
 	enum rpcrdma_vector_id		vector;
 	u32				msg_len;
@@ -61,46 +61,22 @@ struct rpcrdma_v1_call_case {
 	struct rpcrdma_call_out		call;
 };
 
-static const struct rpcrdma_v1_call_case rpcrdma_v1_call_cases[] = {
-	{
-		.desc = "a Short Message",
-		.vector = RPCRDMA_VEC_SHORT_CALL,
-		.msg_len = 40,
-		.call = { .ko_xid = XID, .ko_credit = 32 },
-	}, {
-		.desc = "one Read chunk of two segments",
-		.vector = RPCRDMA_VEC_READ_CHUNK_2SEG,
-		.msg_len = 80,
-		.call = {
-			.ko_xid = XID, .ko_credit = 32,
-			.ko_nreads = 1, .ko_read = &rpcrdma_v1_read,
-		},
-	}, {
-		.desc = "two Write chunks and a Reply chunk",
-		.vector = RPCRDMA_VEC_WRITE2_REPLY,
-		.msg_len = 140,
-		.call = {
-			.ko_xid = XID, .ko_credit = 32,
-			.ko_nwrites = 2, .ko_write = rpcrdma_v1_writes,
-			.ko_reply = &rpcrdma_v1_reply,
-		},
-	}, {
-		.desc = "a Long Call",
-		.vector = RPCRDMA_VEC_NOMSG_PZ,
-		.call = {
-			.ko_xid = XID, .ko_credit = 32,
-			.ko_proc = RPCRDMA1_NOMSG,
-			.ko_nreads = 1, .ko_read = &rpcrdma_v1_zero,
-		},
-	}, {
-		.desc = "a backward Call",
-		.vector = RPCRDMA_VEC_BC_CALL,
-		.msg_len = 40,
-		.call = { .ko_xid = 0x5a5a0001, .ko_credit = 2 },
-	},
+static const struct v1_call_case v1_call_cases[] = {
+	{ "a Short Message", .vector = VEC_SHORT_CALL, .msg_len = 40,
+	  .call = { .ko_xid = XID, .ko_credit = 32 } },
+	{ "one Read chunk of two segments", .vector = VEC_READ_CHUNK_2SEG, .msg_len = 80,
+	  .call = { .ko_xid = XID, .ko_credit = 32, .ko_nreads = 1, .ko_read = &v1_read, } },
+	{ "two Write chunks and a Reply chunk", .vector = VEC_WRITE2_REPLY, .msg_len = 140,
+	  .call = { .ko_xid = XID, .ko_credit = 32, .ko_nwrites = 2, .ko_write = v1_writes,
+		    .ko_reply = &v1_reply, } },
+	{ "a Long Call", .vector = VEC_NOMSG_PZ,
+	  .call = { .ko_xid = XID, .ko_credit = 32, .ko_proc = RPCRDMA1_NOMSG, .ko_nreads = 1,
+		    .ko_read = &v1_zero, } },
+	{ "a backward Call", .vector = VEC_BC_CALL, .msg_len = 40,
+	  .call = { .ko_xid = 0x5a5a0001, .ko_credit = 2 } },
 };
 
-KUNIT_ARRAY_PARAM_DESC(rpcrdma_v1_call, rpcrdma_v1_call_cases, desc);
+KUNIT_ARRAY_PARAM_DESC(v1_call, v1_call_cases, desc);
 
 /*
  * Covers: V1-HDR-01 V1-HDR-02 V1-HDR-04 V1-HDR-06 V1-HDR-11 V1-HDR-12 V1-HDR-13
@@ -108,13 +84,13 @@ KUNIT_ARRAY_PARAM_DESC(rpcrdma_v1_call, rpcrdma_v1_call_cases, desc);
  * Covers: V1-FRM-02 V1-FRM-05 V1-FRM-11 V1-CRD-01 V1-HDR-27 V1-RDC-20 V1-WRC-14
  * Covers: BC-19
  */
-static void rpcrdma_v1_encode_call_vectors(struct kunit *test)
+static void v1_encode_call_vectors(struct kunit *test)
 {
-	const struct rpcrdma_v1_call_case *param = test->param_value;
+	const struct v1_call_case *param = test->param_value;
 	const struct rpcrdma_vector *vec = &rpcrdma_vectors[param->vector];
 	u32 len = vec->ve_len - param->msg_len;
 	struct rpcrdma_kunit *fx = test->priv;
-	u8 *buf = rpcrdma_kunit_exact(fx, fx->kf_buf, len);
+	u8 *buf = fx_exact(fx, fx->kf_buf, len);
 
 	KUNIT_ASSERT_EQ(test, rpcrdma_encode_call(1, buf, len, &param->call),
 			len);
@@ -122,25 +98,24 @@ static void rpcrdma_v1_encode_call_vectors(struct kunit *test)
 }
 
 /* Covers: V1-HDR-23 */
-static void rpcrdma_v1_encode_call_needs_room(struct kunit *test)
+static void v1_encode_call_needs_room(struct kunit *test)
 {
-	const struct rpcrdma_v1_call_case *param = test->param_value;
+	const struct v1_call_case *param = test->param_value;
 	u32 size, len = rpcrdma_vectors[param->vector].ve_len - param->msg_len;
 	struct rpcrdma_kunit *fx = test->priv;
 	u8 *buf;
 
 	for (size = 0; size < len; size++) {
-		buf = rpcrdma_kunit_exact(fx, fx->kf_buf, size);
-		KUNIT_EXPECT_EQ(test, rpcrdma_encode_call(1, buf, size,
-							  &param->call),
+		buf = fx_exact(fx, fx->kf_buf, size);
+		KUNIT_EXPECT_EQ(test,
+				rpcrdma_encode_call(1, buf, size, &param->call),
 				-EMSGSIZE);
 	}
 }
 
-static void rpcrdma_v1_expect_chunk(struct kunit *test,
-				    const struct rpcrdma_lists *lists,
-				    const struct rpcrdma_chunk *chunk,
-				    const struct rpcrdma_chunk_out *out)
+static void v1_expect_chunk(struct kunit *test, const struct rpcrdma_lists
+			    *lists, const struct rpcrdma_chunk *chunk,
+			    const struct rpcrdma_chunk_out *out)
 {
 	struct rpcrdma_segment seg;
 	struct rpcrdma_seg_iter iter;
@@ -151,12 +126,9 @@ static void rpcrdma_v1_expect_chunk(struct kunit *test,
 	rpcrdma_chunk_first(lists, chunk, &iter);
 	for (; rpcrdma_chunk_next(&iter, &seg); i++) {
 		KUNIT_ASSERT_LT(test, i, out->co_nsegs);
-		KUNIT_EXPECT_EQ(test, seg.rs_handle,
-				out->co_segs[i].rs_handle);
-		KUNIT_EXPECT_EQ(test, seg.rs_length,
-				out->co_segs[i].rs_length);
-		KUNIT_EXPECT_EQ(test, seg.rs_offset,
-				out->co_segs[i].rs_offset);
+		KUNIT_EXPECT_EQ(test, seg.rs_handle, out->co_segs[i].rs_handle);
+		KUNIT_EXPECT_EQ(test, seg.rs_length, out->co_segs[i].rs_length);
+		KUNIT_EXPECT_EQ(test, seg.rs_offset, out->co_segs[i].rs_offset);
 		length += seg.rs_length;
 	}
 	KUNIT_EXPECT_EQ(test, i, out->co_nsegs);
@@ -164,9 +136,8 @@ static void rpcrdma_v1_expect_chunk(struct kunit *test,
 }
 
 /* Check that a decoded Call has the values and chunks of @call. */
-static void rpcrdma_v1_expect_call(struct kunit *test,
-				   const struct rpcrdma_hdr *hdr,
-				   const struct rpcrdma_call_out *call)
+static void v1_expect_call(struct kunit *test, const struct rpcrdma_hdr *hdr,
+			   const struct rpcrdma_call_out *call)
 {
 	const struct rpcrdma_lists *lists = &hdr->hd_lists;
 	bool zero = call->ko_nreads && !call->ko_read[0].co_position;
@@ -177,39 +148,36 @@ static void rpcrdma_v1_expect_call(struct kunit *test,
 	KUNIT_EXPECT_EQ(test, hdr->hd_credit, call->ko_credit);
 	KUNIT_EXPECT_EQ(test, hdr->hd_proc, call->ko_proc);
 	if (zero)
-		rpcrdma_v1_expect_chunk(test, lists, &lists->ls_call,
-					call->ko_read);
+		v1_expect_chunk(test, lists, &lists->ls_call, call->ko_read);
 	else
 		KUNIT_EXPECT_EQ(test, lists->ls_call.ck_nsegs, 0);
 	KUNIT_ASSERT_EQ(test, lists->ls_nreads, call->ko_nreads - zero);
 	for (i = 0; i < lists->ls_nreads; i++)
-		rpcrdma_v1_expect_chunk(test, lists, &lists->ls_read[i],
-					&call->ko_read[i + zero]);
+		v1_expect_chunk(test, lists, &lists->ls_read[i],
+				&call->ko_read[i + zero]);
 	KUNIT_ASSERT_EQ(test, lists->ls_nwrites, call->ko_nwrites);
 	for (i = 0; i < lists->ls_nwrites; i++)
-		rpcrdma_v1_expect_chunk(test, lists, &lists->ls_write[i],
-					&call->ko_write[i]);
+		v1_expect_chunk(test, lists, &lists->ls_write[i],
+				&call->ko_write[i]);
 	KUNIT_ASSERT_EQ(test, lists->ls_has_reply, !!call->ko_reply);
 	if (call->ko_reply)
-		rpcrdma_v1_expect_chunk(test, lists, &lists->ls_reply,
-					call->ko_reply);
+		v1_expect_chunk(test, lists, &lists->ls_reply, call->ko_reply);
 }
 
 /*
  * Covers: V1-HDR-01 V1-HDR-02 V1-HDR-07 V1-HDR-08 V1-HDR-11 V1-HDR-12 V1-HDR-13
  * Covers: V1-HDR-14 V1-HDR-15 V1-HDR-20 V1-RDC-04 V1-WRC-02
  */
-static void rpcrdma_v1_decode_call_vectors(struct kunit *test)
+static void v1_decode_call_vectors(struct kunit *test)
 {
-	const struct rpcrdma_v1_call_case *param = test->param_value;
+	const struct v1_call_case *param = test->param_value;
 	const struct rpcrdma_vector *vec = &rpcrdma_vectors[param->vector];
 	struct rpcrdma_kunit *fx = test->priv;
 	const struct rpcrdma_hdr *hdr = &fx->kf_hdr;
 
-	KUNIT_ASSERT_EQ(test, rpcrdma_kunit_decode_call(fx, vec->ve_data,
-							vec->ve_len),
+	KUNIT_ASSERT_EQ(test, fx_decode_call(fx, vec->ve_data, vec->ve_len),
 			RPCRDMA_OK);
-	rpcrdma_v1_expect_call(test, hdr, &param->call);
+	v1_expect_call(test, hdr, &param->call);
 	KUNIT_EXPECT_EQ(test, hdr->hd_msg_len, param->msg_len);
 	KUNIT_EXPECT_EQ(test, hdr->hd_length, vec->ve_len - param->msg_len);
 	if (param->msg_len) {
@@ -219,13 +187,12 @@ static void rpcrdma_v1_decode_call_vectors(struct kunit *test)
 }
 
 /* Covers: V1-DEP-02 V1-DEP-03 G-07 */
-static void rpcrdma_v1_msgp(struct kunit *test)
+static void v1_msgp(struct kunit *test)
 {
-	const struct rpcrdma_vector *vec = &rpcrdma_vectors[RPCRDMA_VEC_MSGP];
+	const struct rpcrdma_vector *vec = &rpcrdma_vectors[VEC_MSGP];
 	struct rpcrdma_kunit *fx = test->priv;
 
-	KUNIT_EXPECT_EQ(test, rpcrdma_kunit_decode_call(fx, vec->ve_data,
-							vec->ve_len),
+	KUNIT_EXPECT_EQ(test, fx_decode_call(fx, vec->ve_data, vec->ve_len),
 			RPCRDMA_OK);
 	KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_proc, RPCRDMA1_MSG);
 	KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_length, 36);
@@ -234,17 +201,16 @@ static void rpcrdma_v1_msgp(struct kunit *test)
 }
 
 /* Covers: V1-DEP-02 V1-DEP-03 */
-static void rpcrdma_v1_msgp_in_a_reply(struct kunit *test)
+static void v1_msgp_in_a_reply(struct kunit *test)
 {
 	static const u32 words[] = {
-		XID, 1, 7, RPCRDMA1_MSGP, 8192, 1024, 0, 0, 0,
-		XID, RPCRDMA_RPC_REPLY, 0,
+		XID, 1, 7, RPCRDMA1_MSGP, 8192, 1024, 0, 0, 0, XID,
+		RPCRDMA_RPC_REPLY, 0,
 	};
 	struct rpcrdma_kunit *fx = test->priv;
 
-	rpcrdma_kunit_words(fx, words, ARRAY_SIZE(words));
-	KUNIT_EXPECT_EQ(test, rpcrdma_kunit_decode_reply(fx, fx->kf_buf,
-							 fx->kf_len),
+	fx_words(fx, words, ARRAY_SIZE(words));
+	KUNIT_EXPECT_EQ(test, fx_decode_reply(fx, fx->kf_buf, fx->kf_len),
 			RPCRDMA_OK);
 	KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_proc, RPCRDMA1_MSG);
 	KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_length, 36);
@@ -253,9 +219,8 @@ static void rpcrdma_v1_msgp_in_a_reply(struct kunit *test)
 
 /* Encode and decode a Call that offers these chunks. Returns its lists, for a Reply to it. */
 static const struct rpcrdma_lists *
-rpcrdma_v1_offer(struct rpcrdma_kunit *fx,
-		 const struct rpcrdma_chunk_out *writes, u32 nwrites,
-		 const struct rpcrdma_chunk_out *reply)
+v1_offer(struct rpcrdma_kunit *fx, const struct rpcrdma_chunk_out *writes,
+	 u32 nwrites, const struct rpcrdma_chunk_out *reply)
 {
 	const struct rpcrdma_call_out call = {
 		.ko_xid = XID, .ko_nwrites = nwrites, .ko_write = writes,
@@ -266,15 +231,14 @@ rpcrdma_v1_offer(struct rpcrdma_kunit *fx,
 	len = rpcrdma_encode_call(1, fx->kf_buf, RPCRDMA_KUNIT_BUF_LEN, &call);
 	KUNIT_ASSERT_GT(fx->kf_test, len, 0);
 	fx->kf_len = len;
-	rpcrdma_kunit_words(fx, (const u32[]) { XID, RPCRDMA_RPC_CALL }, 2);
-	KUNIT_ASSERT_EQ(fx->kf_test,
-			rpcrdma_kunit_decode_call(fx, fx->kf_buf, fx->kf_len),
+	fx_words(fx, (const u32[]) { XID, RPCRDMA_RPC_CALL }, 2);
+	KUNIT_ASSERT_EQ(fx->kf_test, fx_decode_call(fx, fx->kf_buf, fx->kf_len),
 			RPCRDMA_OK);
 	fx->kf_lists = fx->kf_hdr.hd_lists;
 	return &fx->kf_lists;
 }
 
-struct rpcrdma_v1_reply_case {
+struct v1_reply_case {
 	const char			*desc;
 	enum rpcrdma_vector_id		vector;
 	u32				msg_len;
@@ -285,32 +249,24 @@ struct rpcrdma_v1_reply_case {
 	const struct rpcrdma_chunk_out	*reply;
 };
 
-static const struct rpcrdma_v1_reply_case rpcrdma_v1_reply_cases[] = {
-	{
-		.desc = "a Write chunk that is partly used",
-		.vector = RPCRDMA_VEC_REPLY_WRITE_USED,
-		.msg_len = 44, .nwrites = 1, .written = 5001,
-	}, {
-		.desc = "a Write chunk that is not used",
-		.vector = RPCRDMA_VEC_REPLY_WRITE_UNUSED,
-		.msg_len = 32, .nwrites = 1,
-	}, {
-		.desc = "a Long Reply",
-		.vector = RPCRDMA_VEC_REPLY_NOMSG,
-		.proc = RPCRDMA1_NOMSG,
-		.reply_written = 1872, .reply = &rpcrdma_v1_reply,
-	},
+static const struct v1_reply_case v1_reply_cases[] = {
+	{ "a Write chunk that is partly used", .vector = VEC_REPLY_WRITE_USED, .msg_len = 44,
+	  .nwrites = 1, .written = 5001 },
+	{ "a Write chunk that is not used", .vector = VEC_REPLY_WRITE_UNUSED, .msg_len = 32,
+	  .nwrites = 1 },
+	{ "a Long Reply", .vector = VEC_REPLY_NOMSG, .proc = RPCRDMA1_NOMSG,
+	  .reply_written = 1872, .reply = &v1_reply },
 };
 
-KUNIT_ARRAY_PARAM_DESC(rpcrdma_v1_reply, rpcrdma_v1_reply_cases, desc);
+KUNIT_ARRAY_PARAM_DESC(v1_reply, v1_reply_cases, desc);
 
 /*
  * Covers: V1-HDR-25 V1-WRC-05 V1-WRC-06 V1-WRC-07 V1-WRC-08 V1-WRC-09 V1-UNU-01
  * Covers: V1-RPL-05 V1-RPL-06 V1-FRM-06 V1-CRD-03 V1-HDR-27
  */
-static void rpcrdma_v1_encode_reply_vectors(struct kunit *test)
+static void v1_encode_reply_vectors(struct kunit *test)
 {
-	const struct rpcrdma_v1_reply_case *param = test->param_value;
+	const struct v1_reply_case *param = test->param_value;
 	const struct rpcrdma_vector *vec = &rpcrdma_vectors[param->vector];
 	u32 len = vec->ve_len - param->msg_len;
 	struct rpcrdma_kunit *fx = test->priv;
@@ -322,30 +278,28 @@ static void rpcrdma_v1_encode_reply_vectors(struct kunit *test)
 	u32 size;
 	u8 *buf;
 
-	reply.ro_lists = rpcrdma_v1_offer(fx, rpcrdma_v1_writes,
-					  param->nwrites, param->reply);
+	reply.ro_lists = v1_offer(fx, v1_writes, param->nwrites, param->reply);
 	KUNIT_EXPECT_EQ(test, rpcrdma_reply_len(RPCRDMA_VERS_1, reply.ro_lists),
 			len);
 	for (size = 0; size < len; size++) {
-		buf = rpcrdma_kunit_exact(fx, vec->ve_data, size);
-		KUNIT_EXPECT_EQ(test, rpcrdma_encode_reply(1, buf, size, &reply),
-				-EMSGSIZE);
+		buf = fx_exact(fx, vec->ve_data, size);
+		KUNIT_EXPECT_EQ(test, rpcrdma_encode_reply(1, buf, size,
+							   &reply), -EMSGSIZE);
 	}
-	buf = rpcrdma_kunit_exact(fx, fx->kf_buf, len);
+	buf = fx_exact(fx, fx->kf_buf, len);
 	KUNIT_ASSERT_EQ(test, rpcrdma_encode_reply(1, buf, len, &reply), len);
 	KUNIT_EXPECT_MEMEQ(test, buf, vec->ve_data, len);
 }
 
 /* Covers: V1-HDR-07 V1-HDR-08 V1-HDR-13 V1-HDR-14 */
-static void rpcrdma_v1_decode_reply_vectors(struct kunit *test)
+static void v1_decode_reply_vectors(struct kunit *test)
 {
-	const struct rpcrdma_v1_reply_case *param = test->param_value;
+	const struct v1_reply_case *param = test->param_value;
 	const struct rpcrdma_vector *vec = &rpcrdma_vectors[param->vector];
 	struct rpcrdma_kunit *fx = test->priv;
 	const struct rpcrdma_hdr *hdr = &fx->kf_hdr;
 
-	KUNIT_ASSERT_EQ(test, rpcrdma_kunit_decode_reply(fx, vec->ve_data,
-							 vec->ve_len),
+	KUNIT_ASSERT_EQ(test, fx_decode_reply(fx, vec->ve_data, vec->ve_len),
 			RPCRDMA_OK);
 	KUNIT_EXPECT_EQ(test, hdr->hd_xid, XID);
 	KUNIT_EXPECT_EQ(test, hdr->hd_credit, 128);
@@ -360,7 +314,7 @@ static void rpcrdma_v1_decode_reply_vectors(struct kunit *test)
 			param->reply_written);
 }
 
-struct rpcrdma_v1_error_case {
+struct v1_error_case {
 	const char		*desc;
 	enum rpcrdma_vector_id	vector;
 	u32			vers;
@@ -370,31 +324,24 @@ struct rpcrdma_v1_error_case {
 	u32			high;
 };
 
-static const struct rpcrdma_v1_error_case rpcrdma_v1_error_cases[] = {
-	{
-		.desc = "ERR_VERS in answer to version 2",
-		.vector = RPCRDMA_VEC_ERR_VERS, .vers = 2, .credit = 128,
-		.err = RPCRDMA1_ERR_VERS, .low = 1, .high = 1,
-	}, {
-		.desc = "ERR_VERS in answer to version 3",
-		.vector = RPCRDMA_VEC_ERR_VERS_V3, .vers = 3, .credit = 32,
-		.err = RPCRDMA1_ERR_VERS, .low = 1, .high = 2,
-	}, {
-		.desc = "ERR_CHUNK",
-		.vector = RPCRDMA_VEC_ERR_CHUNK, .vers = 1, .credit = 128,
-		.err = RPCRDMA1_ERR_CHUNK,
-	},
+static const struct v1_error_case v1_error_cases[] = {
+	{ "ERR_VERS in answer to version 2", .vector = VEC_ERR_VERS, .vers = 2, .credit = 128,
+	  .err = RPCRDMA1_ERR_VERS, .low = 1, .high = 1 },
+	{ "ERR_VERS in answer to version 3", .vector = VEC_ERR_VERS_V3, .vers = 3, .credit = 32,
+	  .err = RPCRDMA1_ERR_VERS, .low = 1, .high = 2 },
+	{ "ERR_CHUNK", .vector = VEC_ERR_CHUNK, .vers = 1, .credit = 128,
+	  .err = RPCRDMA1_ERR_CHUNK },
 };
 
-KUNIT_ARRAY_PARAM_DESC(rpcrdma_v1_error, rpcrdma_v1_error_cases, desc);
+KUNIT_ARRAY_PARAM_DESC(v1_error, v1_error_cases, desc);
 
 /* ERR_VERS has the same layout in all versions */
-static int rpcrdma_v1_encode_error(const struct rpcrdma_v1_error_case *param,
-				   void *buf, u32 size, u32 credit)
+static int v1_encode_error(const struct v1_error_case *param, void *buf,
+			   u32 size, u32 credit)
 {
 	const struct rpcrdma2_error error = {
-		.er_code = param->err == RPCRDMA1_ERR_VERS ?
-			   RPCRDMA2_ERR_VERS : RPCRDMA2_ERR_BAD_XDR,
+		.er_code = param->err == RPCRDMA1_ERR_VERS ? RPCRDMA2_ERR_VERS :
+			RPCRDMA2_ERR_BAD_XDR,
 		.er_arg = { param->low, param->high },
 	};
 	static struct rpcrdma_hdr hdr;
@@ -405,36 +352,34 @@ static int rpcrdma_v1_encode_error(const struct rpcrdma_v1_error_case *param,
 }
 
 /* Covers: V1-HDR-09 V1-HDR-27 V1-ERR-03 V1-ERR-05 V1-ERR-07 G-11 */
-static void rpcrdma_v1_encode_error_vectors(struct kunit *test)
+static void v1_encode_error_vectors(struct kunit *test)
 {
-	const struct rpcrdma_v1_error_case *param = test->param_value;
+	const struct v1_error_case *param = test->param_value;
 	const struct rpcrdma_vector *vec = &rpcrdma_vectors[param->vector];
 	struct rpcrdma_kunit *fx = test->priv;
 	u32 size;
 	u8 *buf;
 
 	for (size = 0; size < vec->ve_len; size++) {
-		buf = rpcrdma_kunit_exact(fx, fx->kf_buf, size);
-		KUNIT_EXPECT_EQ(test, rpcrdma_v1_encode_error(param, buf, size,
-							      1), -EMSGSIZE);
+		buf = fx_exact(fx, fx->kf_buf, size);
+		KUNIT_EXPECT_EQ(test, v1_encode_error(param, buf, size, 1),
+				-EMSGSIZE);
 	}
-	buf = rpcrdma_kunit_exact(fx, fx->kf_buf, vec->ve_len);
-	KUNIT_ASSERT_EQ(test, rpcrdma_v1_encode_error(param, buf, vec->ve_len,
-						      param->credit),
-			vec->ve_len);
+	buf = fx_exact(fx, fx->kf_buf, vec->ve_len);
+	KUNIT_ASSERT_EQ(test, v1_encode_error(param, buf, vec->ve_len,
+					      param->credit), vec->ve_len);
 	KUNIT_EXPECT_MEMEQ(test, buf, vec->ve_data, vec->ve_len);
 }
 
 /* Covers: V1-HDR-09 V1-ERR-09 V1-ERR-23 G-11 */
-static void rpcrdma_v1_decode_error_vectors(struct kunit *test)
+static void v1_decode_error_vectors(struct kunit *test)
 {
-	const struct rpcrdma_v1_error_case *param = test->param_value;
+	const struct v1_error_case *param = test->param_value;
 	const struct rpcrdma_vector *vec = &rpcrdma_vectors[param->vector];
 	struct rpcrdma_kunit *fx = test->priv;
 	const struct rpcrdma_hdr *hdr = &fx->kf_hdr;
 
-	KUNIT_ASSERT_EQ(test, rpcrdma_kunit_decode_reply(fx, vec->ve_data,
-							 vec->ve_len),
+	KUNIT_ASSERT_EQ(test, fx_decode_reply(fx, vec->ve_data, vec->ve_len),
 			RPCRDMA_OK);
 	KUNIT_EXPECT_EQ(test, hdr->hd_proc, RPCRDMA1_ERROR);
 	KUNIT_EXPECT_EQ(test, hdr->hd_xid, XID);
@@ -452,14 +397,13 @@ static void rpcrdma_v1_decode_error_vectors(struct kunit *test)
 	 */
 	if (param->vers == 1)
 		KUNIT_EXPECT_EQ(test,
-				rpcrdma_kunit_decode_call(fx, vec->ve_data,
-							  vec->ve_len),
+				fx_decode_call(fx, vec->ve_data, vec->ve_len),
 				RPCRDMA_DISCARD_ERROR);
 }
 
 /* Returns the verdict that a responder must give on the first @len bytes of a good Call. */
 static enum rpcrdma_verdict
-rpcrdma_v1_truncated_call(const struct rpcrdma_v1_call_case *param, u32 len)
+v1_truncated_call(const struct v1_call_case *param, u32 len)
 {
 	u32 hdr_len = rpcrdma_vectors[param->vector].ve_len - param->msg_len;
 
@@ -473,25 +417,23 @@ rpcrdma_v1_truncated_call(const struct rpcrdma_v1_call_case *param, u32 len)
 }
 
 /* Covers: V1-HDR-23 V1-ERR-14 V1-CRD-25 BC-18 G-10 */
-static void rpcrdma_v1_truncated_calls(struct kunit *test)
+static void v1_truncated_calls(struct kunit *test)
 {
-	const struct rpcrdma_v1_call_case *param = test->param_value;
+	const struct v1_call_case *param = test->param_value;
 	const struct rpcrdma_vector *vec = &rpcrdma_vectors[param->vector];
 	struct rpcrdma_kunit *fx = test->priv;
 	u32 len;
 
 	for (len = 0; len < vec->ve_len; len++)
-		KUNIT_EXPECT_EQ_MSG(test,
-				    rpcrdma_kunit_decode_call(fx, vec->ve_data,
-							      len),
-				    rpcrdma_v1_truncated_call(param, len),
+		KUNIT_EXPECT_EQ_MSG(test, fx_decode_call(fx, vec->ve_data, len),
+				    v1_truncated_call(param, len),
 				    "%u bytes of %u", len, vec->ve_len);
 }
 
 /* Covers: V1-HDR-23 V1-ERR-14 V1-CRD-25 G-10 */
-static void rpcrdma_v1_truncated_replies(struct kunit *test)
+static void v1_truncated_replies(struct kunit *test)
 {
-	const struct rpcrdma_v1_reply_case *param = test->param_value;
+	const struct v1_reply_case *param = test->param_value;
 	const struct rpcrdma_vector *vec = &rpcrdma_vectors[param->vector];
 	u32 len, hdr_len = vec->ve_len - param->msg_len;
 	struct rpcrdma_kunit *fx = test->priv;
@@ -506,17 +448,15 @@ static void rpcrdma_v1_truncated_replies(struct kunit *test)
 		else if (len < hdr_len + 8)
 			want = RPCRDMA_BAD_MSG;
 		KUNIT_EXPECT_EQ_MSG(test,
-				    rpcrdma_kunit_decode_reply(fx,
-							       vec->ve_data,
-							       len),
+				    fx_decode_reply(fx, vec->ve_data, len),
 				    want, "%u bytes of %u", len, vec->ve_len);
 	}
 }
 
 /* Covers: V1-HDR-23 V1-ERR-14 G-10 */
-static void rpcrdma_v1_truncated_errors(struct kunit *test)
+static void v1_truncated_errors(struct kunit *test)
 {
-	const struct rpcrdma_v1_error_case *param = test->param_value;
+	const struct v1_error_case *param = test->param_value;
 	const struct rpcrdma_vector *vec = &rpcrdma_vectors[param->vector];
 	struct rpcrdma_kunit *fx = test->priv;
 	enum rpcrdma_verdict want;
@@ -527,16 +467,13 @@ static void rpcrdma_v1_truncated_errors(struct kunit *test)
 		if (len < 20)
 			want = RPCRDMA_DISCARD_SHORT;
 		KUNIT_EXPECT_EQ_MSG(test,
-				    rpcrdma_kunit_decode_reply(fx,
-							       vec->ve_data,
-							       len),
+				    fx_decode_reply(fx, vec->ve_data, len),
 				    want, "%u bytes of %u", len, vec->ve_len);
 	}
 }
 
 /* Check that the decoder took no word from a message that is shorter than the four fixed words. */
-static void rpcrdma_v1_expect_nothing(struct kunit *test,
-				      const struct rpcrdma_hdr *hdr)
+static void v1_expect_nothing(struct kunit *test, const struct rpcrdma_hdr *hdr)
 {
 	KUNIT_EXPECT_EQ(test, hdr->hd_xid, 0);
 	KUNIT_EXPECT_EQ(test, hdr->hd_vers, 0);
@@ -555,29 +492,27 @@ static void rpcrdma_v1_expect_nothing(struct kunit *test,
  *
  * Covers: V1-HDR-23 V1-CRD-25 G-10
  */
-static void rpcrdma_v1_truncated_in_the_other_role(struct kunit *test)
+static void v1_truncated_in_the_other_role(struct kunit *test)
 {
 	struct rpcrdma_kunit *fx = test->priv;
 	const struct rpcrdma_vector *vec;
 	enum rpcrdma_verdict verdict;
 	u32 i, len;
 
-	for (i = 0; i < RPCRDMA_VEC_CM_PRIVATE; i++) {
+	for (i = 0; i < VEC_CM_PRIVATE; i++) {
 		vec = &rpcrdma_vectors[i];
 		for (len = 0; len <= vec->ve_len; len++) {
-			verdict = rpcrdma_kunit_decode_call(fx, vec->ve_data,
-							    len);
+			verdict = fx_decode_call(fx, vec->ve_data, len);
 			KUNIT_EXPECT_EQ(test, verdict == RPCRDMA_DISCARD_SHORT,
-					!fx->kf_hdr.hd_vers || (len < 28 &&
-					fx->kf_hdr.hd_vers == 1 &&
-					fx->kf_hdr.hd_proc < 3));
+					!fx->kf_hdr.hd_vers ||
+					(len < 28 && fx->kf_hdr.hd_vers == 1 &&
+					 fx->kf_hdr.hd_proc < 3));
 			KUNIT_EXPECT_EQ(test, !fx->kf_hdr.hd_vers, len < 16);
 			KUNIT_EXPECT_LE(test, fx->kf_hdr.hd_length, len);
 			if (len < 16)
-				rpcrdma_v1_expect_nothing(test, &fx->kf_hdr);
+				v1_expect_nothing(test, &fx->kf_hdr);
 
-			verdict = rpcrdma_kunit_decode_reply(fx, vec->ve_data,
-							     len);
+			verdict = fx_decode_reply(fx, vec->ve_data, len);
 			if (len < 16)
 				KUNIT_EXPECT_EQ(test, verdict,
 						RPCRDMA_DISCARD_SHORT);
@@ -590,166 +525,94 @@ static void rpcrdma_v1_truncated_in_the_other_role(struct kunit *test)
 /*
  * A message made of words. Only the first @bytes bytes of @words are used.
  */
-struct rpcrdma_v1_words_case {
+struct v1_words_case {
 	const char		*desc;
 	u32			bytes;
 	enum rpcrdma_verdict	verdict;
 	u32			words[32];
 };
 
-static const struct rpcrdma_v1_words_case rpcrdma_v1_bad_call_cases[] = {
-	{
-		.desc = "version 0",
-		.bytes = 28, .verdict = RPCRDMA_BAD_VERS,
-		.words = { XID, 0, 1, 0 },
-	}, {
-		.desc = "version 2, too short for version 1",
-		.bytes = 16, .verdict = RPCRDMA_BAD_VERS,
-		.words = { XID, 2, 1, 5 },
-	}, {
-		.desc = "version 3",
-		.bytes = 36, .verdict = RPCRDMA_BAD_VERS,
-		.words = { XID, 3, 1, 5 },
-	}, {
-		.desc = "version 4294967295",
-		.bytes = 28, .verdict = RPCRDMA_BAD_VERS,
-		.words = { XID, 0xffffffff, 1, 3 },
-	}, {
-		.desc = "RDMA_DONE of 16 bytes",
-		.bytes = 16, .verdict = RPCRDMA_DISCARD_DONE,
-		.words = { XID, 1, 1, 3 },
-	}, {
-		.desc = "RDMA_DONE of more bytes",
-		.bytes = 64, .verdict = RPCRDMA_DISCARD_DONE,
-		.words = { XID, 1, 1, 3 },
-	}, {
-		.desc = "RDMA_ERROR without a code",
-		.bytes = 16, .verdict = RPCRDMA_DISCARD_ERROR,
-		.words = { XID, 1, 1, 4 },
-	}, {
-		.desc = "RDMA_ERROR with a wild code",
-		.bytes = 64, .verdict = RPCRDMA_DISCARD_ERROR,
-		.words = { XID, 1, 1, 4, 99 },
-	}, {
-		.desc = "an error of version 2",
-		.bytes = 24, .verdict = RPCRDMA_DISCARD_ERROR,
-		.words = { XID, 2, 1, 4, 1, 7 },
-	}, {
-		.desc = "ERR_VERS that repeats version 3",
-		.bytes = 28, .verdict = RPCRDMA_DISCARD_ERROR,
-		.words = { XID, 3, 1, 4, 1, 1, 1 },
-	}, {
-		.desc = "procedure 5",
-		.bytes = 36, .verdict = RPCRDMA_BAD_PROC,
-		.words = { XID, 1, 1, 5, 0, 0, 0, XID, 0 },
-	}, {
-		.desc = "procedure 2147483647",
-		.bytes = 36, .verdict = RPCRDMA_BAD_PROC,
-		.words = { XID, 1, 1, 0x7fffffff, 0, 0, 0, XID, 0 },
-	}, {
-		.desc = "procedure 4294967295",
-		.bytes = 36, .verdict = RPCRDMA_BAD_PROC,
-		.words = { XID, 1, 1, 0xffffffff, 0, 0, 0, XID, 0 },
-	}, {
-		.desc = "RDMA_MSG without an RPC message",
-		.bytes = 28, .verdict = RPCRDMA_BAD_MSG,
-		.words = { XID, 1, 1, 0, 0, 0, 0 },
-	}, {
-		.desc = "RDMA_MSG with an XID alone",
-		.bytes = 32, .verdict = RPCRDMA_BAD_MSG,
-		.words = { XID, 1, 1, 0, 0, 0, 0, XID },
-	}, {
-		.desc = "RDMA_MSG with half a message type",
-		.bytes = 35, .verdict = RPCRDMA_BAD_MSG,
-		.words = { XID, 1, 1, 0, 0, 0, 0, XID, 0 },
-	}, {
-		.desc = "an XID in the RPC message that is another one",
-		.bytes = 36, .verdict = RPCRDMA_BAD_XID,
-		.words = { XID, 1, 1, 0, 0, 0, 0, XID + 1, 0 },
-	}, {
-		.desc = "RDMA_MSG with a Position Zero chunk",
-		.bytes = 60, .verdict = RPCRDMA_BAD_FORM,
-		.words = { XID, 1, 1, 0, 1, 0, 7, 100, 0, 0, 0, 0, 0,
-			   XID, 0 },
-	}, {
-		.desc = "a Read chunk at position 82",
-		.bytes = 60, .verdict = RPCRDMA_BAD_POSITION,
-		.words = { XID, 1, 1, 0, 1, 82, 7, 100, 0, 0, 0, 0, 0,
-			   XID, 0 },
-	}, {
-		.desc = "a second Read chunk at position 82",
-		.bytes = 84, .verdict = RPCRDMA_BAD_POSITION,
-		.words = { XID, 1, 1, 0, 1, 8, 7, 100, 0, 0,
-			   1, 82, 7, 100, 0, 0, 0, 0, 0, XID, 0 },
-	}, {
-		.desc = "a Long Call with a Read chunk at position 82",
-		.bytes = 76, .verdict = RPCRDMA_BAD_POSITION,
-		.words = { XID, 1, 1, 1, 1, 0, 7, 100, 0, 0,
-			   1, 82, 7, 100, 0, 0, 0, 0, 0 },
-	}, {
-		.desc = "RDMA_NOMSG without a chunk",
-		.bytes = 28, .verdict = RPCRDMA_BAD_FORM,
-		.words = { XID, 1, 1, 1, 0, 0, 0 },
-	}, {
-		.desc = "RDMA_NOMSG with a Read chunk elsewhere only",
-		.bytes = 52, .verdict = RPCRDMA_BAD_FORM,
-		.words = { XID, 1, 1, 1, 1, 4, 7, 100, 0, 0, 0, 0, 0 },
-	}, {
-		.desc = "RDMA_NOMSG with an empty Position Zero chunk",
-		.bytes = 52, .verdict = RPCRDMA_BAD_FORM,
-		.words = { XID, 1, 1, 1, 1, 0, 7, 0, 0, 0, 0, 0, 0 },
-	}, {
-		.desc = "RDMA_NOMSG with a Position Zero chunk of 7 bytes",
-		.bytes = 52, .verdict = RPCRDMA_BAD_FORM,
-		.words = { XID, 1, 1, 1, 1, 0, 7, 7, 0, 0, 0, 0, 0 },
-	}, {
-		.desc = "RDMA_NOMSG with one byte too many",
-		.bytes = 53, .verdict = RPCRDMA_BAD_MSG,
-		.words = { XID, 1, 1, 1, 1, 0, 7, 100, 0, 0, 0, 0, 0 },
-	}, {
-		.desc = "RDMA_NOMSG with an RPC message as well",
-		.bytes = 60, .verdict = RPCRDMA_BAD_MSG,
-		.words = { XID, 1, 1, 1, 1, 0, 7, 100, 0, 0, 0, 0, 0,
-			   XID, 0 },
-	}, {
-		.desc = "RDMA_NOMSG with a Position Zero chunk of 8 bytes",
-		.bytes = 52, .verdict = RPCRDMA_OK,
-		.words = { XID, 1, 1, 1, 1, 0, 7, 8, 0, 0, 0, 0, 0 },
-	}, {
-		.desc = "an RPC Reply without chunks",
-		.bytes = 36, .verdict = RPCRDMA_BACKWARD_REPLY,
-		.words = { XID, 1, 1, 0, 0, 0, 0, XID, 1 },
-	}, {
-		.desc = "an RPC Reply with a Reply chunk",
-		.bytes = 56, .verdict = RPCRDMA_OK,
-		.words = { XID, 1, 1, 0, 0, 0, 1, 1, 7, 0, 0, 0, XID, 1 },
-	}, {
-		.desc = "an RPC Reply with a Write chunk of no segments",
-		.bytes = 44, .verdict = RPCRDMA_OK,
-		.words = { XID, 1, 1, 0, 0, 1, 0, 0, 0, XID, 1 },
-	}, {
-		.desc = "an RPC message that is neither Call nor Reply",
-		.bytes = 36, .verdict = RPCRDMA_OK,
-		.words = { XID, 1, 1, 0, 0, 0, 0, XID, 2 },
-	},
+static const struct v1_words_case v1_bad_call_cases[] = {
+	{ "version 0", .bytes = 28, .verdict = RPCRDMA_BAD_VERS, .words = { XID, 0, 1, 0 } },
+	{ "version 2, too short for version 1", .bytes = 16, .verdict = RPCRDMA_BAD_VERS,
+	  .words = { XID, 2, 1, 5 } },
+	{ "version 3", .bytes = 36, .verdict = RPCRDMA_BAD_VERS, .words = { XID, 3, 1, 5 } },
+	{ "version 4294967295", .bytes = 28, .verdict = RPCRDMA_BAD_VERS,
+	  .words = { XID, 0xffffffff, 1, 3 } },
+	{ "RDMA_DONE of 16 bytes", .bytes = 16, .verdict = RPCRDMA_DISCARD_DONE,
+	  .words = { XID, 1, 1, 3 } },
+	{ "RDMA_DONE of more bytes", .bytes = 64, .verdict = RPCRDMA_DISCARD_DONE,
+	  .words = { XID, 1, 1, 3 } },
+	{ "RDMA_ERROR without a code", .bytes = 16, .verdict = RPCRDMA_DISCARD_ERROR,
+	  .words = { XID, 1, 1, 4 } },
+	{ "RDMA_ERROR with a wild code", .bytes = 64, .verdict = RPCRDMA_DISCARD_ERROR,
+	  .words = { XID, 1, 1, 4, 99 } },
+	{ "an error of version 2", .bytes = 24, .verdict = RPCRDMA_DISCARD_ERROR,
+	  .words = { XID, 2, 1, 4, 1, 7 } },
+	{ "ERR_VERS that repeats version 3", .bytes = 28, .verdict = RPCRDMA_DISCARD_ERROR,
+	  .words = { XID, 3, 1, 4, 1, 1, 1 } },
+	{ "procedure 5", .bytes = 36, .verdict = RPCRDMA_BAD_PROC,
+	  .words = { XID, 1, 1, 5, 0, 0, 0, XID, 0 } },
+	{ "procedure 2147483647", .bytes = 36, .verdict = RPCRDMA_BAD_PROC,
+	  .words = { XID, 1, 1, 0x7fffffff, 0, 0, 0, XID, 0 } },
+	{ "procedure 4294967295", .bytes = 36, .verdict = RPCRDMA_BAD_PROC,
+	  .words = { XID, 1, 1, 0xffffffff, 0, 0, 0, XID, 0 } },
+	{ "RDMA_MSG without an RPC message", .bytes = 28, .verdict = RPCRDMA_BAD_MSG,
+	  .words = { XID, 1, 1, 0, 0, 0, 0 } },
+	{ "RDMA_MSG with an XID alone", .bytes = 32, .verdict = RPCRDMA_BAD_MSG,
+	  .words = { XID, 1, 1, 0, 0, 0, 0, XID } },
+	{ "RDMA_MSG with half a message type", .bytes = 35, .verdict = RPCRDMA_BAD_MSG,
+	  .words = { XID, 1, 1, 0, 0, 0, 0, XID, 0 } },
+	{ "an XID in the RPC message that is another one", .bytes = 36,
+	  .verdict = RPCRDMA_BAD_XID, .words = { XID, 1, 1, 0, 0, 0, 0, XID + 1, 0 } },
+	{ "RDMA_MSG with a Position Zero chunk", .bytes = 60, .verdict = RPCRDMA_BAD_FORM,
+	  .words = { XID, 1, 1, 0, 1, 0, 7, 100, 0, 0, 0, 0, 0, XID, 0 } },
+	{ "a Read chunk at position 82", .bytes = 60, .verdict = RPCRDMA_BAD_POSITION,
+	  .words = { XID, 1, 1, 0, 1, 82, 7, 100, 0, 0, 0, 0, 0, XID, 0 } },
+	{ "a second Read chunk at position 82", .bytes = 84, .verdict = RPCRDMA_BAD_POSITION,
+	  .words = { XID, 1, 1, 0, 1, 8, 7, 100, 0, 0, 1, 82, 7, 100, 0, 0, 0, 0, 0, XID, 0 } },
+	{ "a Long Call with a Read chunk at position 82", .bytes = 76,
+	  .verdict = RPCRDMA_BAD_POSITION,
+	  .words = { XID, 1, 1, 1, 1, 0, 7, 100, 0, 0, 1, 82, 7, 100, 0, 0, 0, 0, 0 } },
+	{ "RDMA_NOMSG without a chunk", .bytes = 28, .verdict = RPCRDMA_BAD_FORM,
+	  .words = { XID, 1, 1, 1, 0, 0, 0 } },
+	{ "RDMA_NOMSG with a Read chunk elsewhere only", .bytes = 52, .verdict = RPCRDMA_BAD_FORM,
+	  .words = { XID, 1, 1, 1, 1, 4, 7, 100, 0, 0, 0, 0, 0 } },
+	{ "RDMA_NOMSG with an empty Position Zero chunk", .bytes = 52,
+	  .verdict = RPCRDMA_BAD_FORM, .words = { XID, 1, 1, 1, 1, 0, 7, 0, 0, 0, 0, 0, 0 } },
+	{ "RDMA_NOMSG with a Position Zero chunk of 7 bytes", .bytes = 52,
+	  .verdict = RPCRDMA_BAD_FORM, .words = { XID, 1, 1, 1, 1, 0, 7, 7, 0, 0, 0, 0, 0 } },
+	{ "RDMA_NOMSG with one byte too many", .bytes = 53, .verdict = RPCRDMA_BAD_MSG,
+	  .words = { XID, 1, 1, 1, 1, 0, 7, 100, 0, 0, 0, 0, 0 } },
+	{ "RDMA_NOMSG with an RPC message as well", .bytes = 60, .verdict = RPCRDMA_BAD_MSG,
+	  .words = { XID, 1, 1, 1, 1, 0, 7, 100, 0, 0, 0, 0, 0, XID, 0 } },
+	{ "RDMA_NOMSG with a Position Zero chunk of 8 bytes", .bytes = 52, .verdict = RPCRDMA_OK,
+	  .words = { XID, 1, 1, 1, 1, 0, 7, 8, 0, 0, 0, 0, 0 } },
+	{ "an RPC Reply without chunks", .bytes = 36, .verdict = RPCRDMA_BACKWARD_REPLY,
+	  .words = { XID, 1, 1, 0, 0, 0, 0, XID, 1 } },
+	{ "an RPC Reply with a Reply chunk", .bytes = 56, .verdict = RPCRDMA_OK,
+	  .words = { XID, 1, 1, 0, 0, 0, 1, 1, 7, 0, 0, 0, XID, 1 } },
+	{ "an RPC Reply with a Write chunk of no segments", .bytes = 44, .verdict = RPCRDMA_OK,
+	  .words = { XID, 1, 1, 0, 0, 1, 0, 0, 0, XID, 1 } },
+	{ "an RPC message that is neither Call nor Reply", .bytes = 36, .verdict = RPCRDMA_OK,
+	  .words = { XID, 1, 1, 0, 0, 0, 0, XID, 2 } },
 };
 
-KUNIT_ARRAY_PARAM_DESC(rpcrdma_v1_bad_call, rpcrdma_v1_bad_call_cases, desc);
+KUNIT_ARRAY_PARAM_DESC(v1_bad_call, v1_bad_call_cases, desc);
 
 /*
  * Covers: V1-ERR-03 V1-ERR-04 V1-ERR-09 V1-ERR-15 V1-ERR-16 V1-DEP-05 V1-HDR-05
  * Covers: V1-HDR-08 V1-RDC-03 V1-CHK-10 V1-PZC-10 V1-FRM-10 BC-22 G-01 G-09
  * Covers: G-10 G-26
  */
-static void rpcrdma_v1_judges_calls(struct kunit *test)
+static void v1_judges_calls(struct kunit *test)
 {
-	const struct rpcrdma_v1_words_case *param = test->param_value;
+	const struct v1_words_case *param = test->param_value;
 	struct rpcrdma_kunit *fx = test->priv;
 
 	KUNIT_ASSERT_LE(test, param->bytes, sizeof(param->words));
-	rpcrdma_kunit_words(fx, param->words, ARRAY_SIZE(param->words));
-	KUNIT_EXPECT_EQ(test, rpcrdma_kunit_decode_call(fx, fx->kf_buf,
-							param->bytes),
+	fx_words(fx, param->words, ARRAY_SIZE(param->words));
+	KUNIT_EXPECT_EQ(test, fx_decode_call(fx, fx->kf_buf, param->bytes),
 			param->verdict);
 
 	/* The members that are needed to answer with an error are set */
@@ -757,135 +620,75 @@ static void rpcrdma_v1_judges_calls(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_vers, param->words[1]);
 }
 
-static const struct rpcrdma_v1_words_case rpcrdma_v1_bad_reply_cases[] = {
-	{
-		.desc = "version 0",
-		.bytes = 36, .verdict = RPCRDMA_BAD_VERS,
-		.words = { XID, 0, 1, 0, 0, 0, 0, XID, 1 },
-	}, {
-		.desc = "version 2",
-		.bytes = 44, .verdict = RPCRDMA_BAD_VERS,
-		.words = { XID, 2, 1, 0, 1, 0, 0, 0, 0, XID, 1 },
-	}, {
-		.desc = "RDMA_DONE",
-		.bytes = 16, .verdict = RPCRDMA_DISCARD_DONE,
-		.words = { XID, 1, 1, 3 },
-	}, {
-		.desc = "procedure 5",
-		.bytes = 36, .verdict = RPCRDMA_BAD_PROC,
-		.words = { XID, 1, 1, 5, 0, 0, 0, XID, 1 },
-	}, {
-		.desc = "procedure 4294967295",
-		.bytes = 16, .verdict = RPCRDMA_BAD_PROC,
-		.words = { XID, 1, 1, 0xffffffff },
-	}, {
-		.desc = "ERR_CHUNK with bytes behind it",
-		.bytes = 24, .verdict = RPCRDMA_OK,
-		.words = { XID, 1, 1, 4, 2, 0 },
-	}, {
-		.desc = "error code 0",
-		.bytes = 20, .verdict = RPCRDMA_OK,
-		.words = { XID, 1, 1, 4, 0 },
-	}, {
-		.desc = "error code 3",
-		.bytes = 20, .verdict = RPCRDMA_OK,
-		.words = { XID, 1, 1, 4, 3 },
-	}, {
-		.desc = "ERR_VERS without the high version",
-		.bytes = 27, .verdict = RPCRDMA_BAD_MSG,
-		.words = { XID, 1, 1, 4, 1, 1, 1 },
-	}, {
-		.desc = "ERR_VERS that repeats version 2",
-		.bytes = 28, .verdict = RPCRDMA_OK,
-		.words = { XID, 2, 1, 4, 1, 1, 1 },
-	}, {
-		.desc = "an error in the layout of version 2",
-		.bytes = 32, .verdict = RPCRDMA_BAD_VERS,
-		.words = { XID, 2, 1, 4, 1, 1, 1, 2 },
-	}, {
-		.desc = "ERR_CHUNK of another version",
-		.bytes = 20, .verdict = RPCRDMA_BAD_VERS,
-		.words = { XID, 2, 1, 4, 2 },
-	}, {
-		.desc = "RDMA_MSG without an RPC message",
-		.bytes = 28, .verdict = RPCRDMA_BAD_MSG,
-		.words = { XID, 1, 1, 0, 0, 0, 0 },
-	}, {
-		.desc = "an XID in the RPC message that is another one",
-		.bytes = 36, .verdict = RPCRDMA_BAD_XID,
-		.words = { XID, 1, 1, 0, 0, 0, 0, XID + 1, 1 },
-	}, {
-		.desc = "a Reply with a Read chunk",
-		.bytes = 60, .verdict = RPCRDMA_BAD_FORM,
-		.words = { XID, 1, 1, 0, 1, 8, 7, 4, 0, 0, 0, 0, 0, XID, 1 },
-	}, {
-		.desc = "a Reply with a Position Zero chunk",
-		.bytes = 60, .verdict = RPCRDMA_BAD_FORM,
-		.words = { XID, 1, 1, 0, 1, 0, 7, 4, 0, 0, 0, 0, 0, XID, 1 },
-	}, {
-		.desc = "RDMA_MSG with a Reply chunk that was used",
-		.bytes = 56, .verdict = RPCRDMA_BAD_FORM,
-		.words = { XID, 1, 1, 0, 0, 0, 1, 1, 7, 1, 0, 0, XID, 1 },
-	}, {
-		.desc = "RDMA_MSG with a Reply chunk that was not used",
-		.bytes = 56, .verdict = RPCRDMA_OK,
-		.words = { XID, 1, 1, 0, 0, 0, 1, 1, 7, 0, 0, 0, XID, 1 },
-	}, {
-		.desc = "RDMA_NOMSG without a Reply chunk",
-		.bytes = 28, .verdict = RPCRDMA_BAD_FORM,
-		.words = { XID, 1, 1, 1, 0, 0, 0 },
-	}, {
-		.desc = "RDMA_NOMSG with a Reply chunk of no segments",
-		.bytes = 32, .verdict = RPCRDMA_BAD_FORM,
-		.words = { XID, 1, 1, 1, 0, 0, 1, 0 },
-	}, {
-		.desc = "RDMA_NOMSG with a Reply chunk that was not used",
-		.bytes = 48, .verdict = RPCRDMA_BAD_FORM,
-		.words = { XID, 1, 1, 1, 0, 0, 1, 1, 7, 0, 0, 0 },
-	}, {
-		.desc = "RDMA_NOMSG with a Read chunk",
-		.bytes = 72, .verdict = RPCRDMA_BAD_FORM,
-		.words = { XID, 1, 1, 1, 1, 0, 7, 4, 0, 0, 0, 0,
-			   1, 1, 7, 40, 0, 0 },
-	}, {
-		.desc = "RDMA_NOMSG with a word too many",
-		.bytes = 52, .verdict = RPCRDMA_BAD_MSG,
-		.words = { XID, 1, 1, 1, 0, 0, 1, 1, 7, 40, 0, 0, 0 },
-	}, {
-		.desc = "an RPC Call without chunks",
-		.bytes = 36, .verdict = RPCRDMA_BACKWARD_CALL,
-		.words = { XID, 1, 1, 0, 0, 0, 0, XID, 0 },
-	}, {
-		.desc = "an RPC Call with a Read chunk",
-		.bytes = 60, .verdict = RPCRDMA_BACKWARD_CALL,
-		.words = { XID, 1, 1, 0, 1, 8, 7, 4, 0, 0, 0, 0, 0, XID, 0 },
-	}, {
-		.desc = "an RPC Call with a Reply chunk",
-		.bytes = 56, .verdict = RPCRDMA_BACKWARD_CALL,
-		.words = { XID, 1, 1, 0, 0, 0, 1, 1, 7, 9, 0, 0, XID, 0 },
-	}, {
-		.desc = "an RPC Call with another XID",
-		.bytes = 36, .verdict = RPCRDMA_BACKWARD_CALL,
-		.words = { XID, 1, 1, 0, 0, 0, 0, XID + 1, 0 },
-	},
+static const struct v1_words_case v1_bad_reply_cases[] = {
+	{ "version 0", .bytes = 36, .verdict = RPCRDMA_BAD_VERS,
+	  .words = { XID, 0, 1, 0, 0, 0, 0, XID, 1 } },
+	{ "version 2", .bytes = 44, .verdict = RPCRDMA_BAD_VERS,
+	  .words = { XID, 2, 1, 0, 1, 0, 0, 0, 0, XID, 1 } },
+	{ "RDMA_DONE", .bytes = 16, .verdict = RPCRDMA_DISCARD_DONE, .words = { XID, 1, 1, 3 } },
+	{ "procedure 5", .bytes = 36, .verdict = RPCRDMA_BAD_PROC,
+	  .words = { XID, 1, 1, 5, 0, 0, 0, XID, 1 } },
+	{ "procedure 4294967295", .bytes = 16, .verdict = RPCRDMA_BAD_PROC,
+	  .words = { XID, 1, 1, 0xffffffff } },
+	{ "ERR_CHUNK with bytes behind it", .bytes = 24, .verdict = RPCRDMA_OK,
+	  .words = { XID, 1, 1, 4, 2, 0 } },
+	{ "error code 0", .bytes = 20, .verdict = RPCRDMA_OK, .words = { XID, 1, 1, 4, 0 } },
+	{ "error code 3", .bytes = 20, .verdict = RPCRDMA_OK, .words = { XID, 1, 1, 4, 3 } },
+	{ "ERR_VERS without the high version", .bytes = 27, .verdict = RPCRDMA_BAD_MSG,
+	  .words = { XID, 1, 1, 4, 1, 1, 1 } },
+	{ "ERR_VERS that repeats version 2", .bytes = 28, .verdict = RPCRDMA_OK,
+	  .words = { XID, 2, 1, 4, 1, 1, 1 } },
+	{ "an error in the layout of version 2", .bytes = 32, .verdict = RPCRDMA_BAD_VERS,
+	  .words = { XID, 2, 1, 4, 1, 1, 1, 2 } },
+	{ "ERR_CHUNK of another version", .bytes = 20, .verdict = RPCRDMA_BAD_VERS,
+	  .words = { XID, 2, 1, 4, 2 } },
+	{ "RDMA_MSG without an RPC message", .bytes = 28, .verdict = RPCRDMA_BAD_MSG,
+	  .words = { XID, 1, 1, 0, 0, 0, 0 } },
+	{ "an XID in the RPC message that is another one", .bytes = 36,
+	  .verdict = RPCRDMA_BAD_XID, .words = { XID, 1, 1, 0, 0, 0, 0, XID + 1, 1 } },
+	{ "a Reply with a Read chunk", .bytes = 60, .verdict = RPCRDMA_BAD_FORM,
+	  .words = { XID, 1, 1, 0, 1, 8, 7, 4, 0, 0, 0, 0, 0, XID, 1 } },
+	{ "a Reply with a Position Zero chunk", .bytes = 60, .verdict = RPCRDMA_BAD_FORM,
+	  .words = { XID, 1, 1, 0, 1, 0, 7, 4, 0, 0, 0, 0, 0, XID, 1 } },
+	{ "RDMA_MSG with a Reply chunk that was used", .bytes = 56, .verdict = RPCRDMA_BAD_FORM,
+	  .words = { XID, 1, 1, 0, 0, 0, 1, 1, 7, 1, 0, 0, XID, 1 } },
+	{ "RDMA_MSG with a Reply chunk that was not used", .bytes = 56, .verdict = RPCRDMA_OK,
+	  .words = { XID, 1, 1, 0, 0, 0, 1, 1, 7, 0, 0, 0, XID, 1 } },
+	{ "RDMA_NOMSG without a Reply chunk", .bytes = 28, .verdict = RPCRDMA_BAD_FORM,
+	  .words = { XID, 1, 1, 1, 0, 0, 0 } },
+	{ "RDMA_NOMSG with a Reply chunk of no segments", .bytes = 32,
+	  .verdict = RPCRDMA_BAD_FORM, .words = { XID, 1, 1, 1, 0, 0, 1, 0 } },
+	{ "RDMA_NOMSG with a Reply chunk that was not used", .bytes = 48,
+	  .verdict = RPCRDMA_BAD_FORM, .words = { XID, 1, 1, 1, 0, 0, 1, 1, 7, 0, 0, 0 } },
+	{ "RDMA_NOMSG with a Read chunk", .bytes = 72, .verdict = RPCRDMA_BAD_FORM,
+	  .words = { XID, 1, 1, 1, 1, 0, 7, 4, 0, 0, 0, 0, 1, 1, 7, 40, 0, 0 } },
+	{ "RDMA_NOMSG with a word too many", .bytes = 52, .verdict = RPCRDMA_BAD_MSG,
+	  .words = { XID, 1, 1, 1, 0, 0, 1, 1, 7, 40, 0, 0, 0 } },
+	{ "an RPC Call without chunks", .bytes = 36, .verdict = RPCRDMA_BACKWARD_CALL,
+	  .words = { XID, 1, 1, 0, 0, 0, 0, XID, 0 } },
+	{ "an RPC Call with a Read chunk", .bytes = 60, .verdict = RPCRDMA_BACKWARD_CALL,
+	  .words = { XID, 1, 1, 0, 1, 8, 7, 4, 0, 0, 0, 0, 0, XID, 0 } },
+	{ "an RPC Call with a Reply chunk", .bytes = 56, .verdict = RPCRDMA_BACKWARD_CALL,
+	  .words = { XID, 1, 1, 0, 0, 0, 1, 1, 7, 9, 0, 0, XID, 0 } },
+	{ "an RPC Call with another XID", .bytes = 36, .verdict = RPCRDMA_BACKWARD_CALL,
+	  .words = { XID, 1, 1, 0, 0, 0, 0, XID + 1, 0 } },
 };
 
-KUNIT_ARRAY_PARAM_DESC(rpcrdma_v1_bad_reply, rpcrdma_v1_bad_reply_cases, desc);
+KUNIT_ARRAY_PARAM_DESC(v1_bad_reply, v1_bad_reply_cases, desc);
 
 /*
  * Covers: V1-ERR-17 V1-ERR-18 V1-DEP-05 V1-DEP-06 V1-HDR-05 V1-HDR-08 V1-HDR-25
  * Covers: V1-RPL-07 V1-RPL-08 V1-RPL-09 BC-22 BC-23 G-02 G-09 G-11 G-14
  * Covers: G-26
  */
-static void rpcrdma_v1_judges_replies(struct kunit *test)
+static void v1_judges_replies(struct kunit *test)
 {
-	const struct rpcrdma_v1_words_case *param = test->param_value;
+	const struct v1_words_case *param = test->param_value;
 	struct rpcrdma_kunit *fx = test->priv;
 
 	KUNIT_ASSERT_LE(test, param->bytes, sizeof(param->words));
-	rpcrdma_kunit_words(fx, param->words, ARRAY_SIZE(param->words));
-	KUNIT_EXPECT_EQ(test, rpcrdma_kunit_decode_reply(fx, fx->kf_buf,
-							 param->bytes),
+	fx_words(fx, param->words, ARRAY_SIZE(param->words));
+	KUNIT_EXPECT_EQ(test, fx_decode_reply(fx, fx->kf_buf, param->bytes),
 			param->verdict);
 
 	/* The member that is needed to end the RPC is set */
@@ -895,95 +698,63 @@ static void rpcrdma_v1_judges_replies(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_err, param->words[4]);
 }
 
-static const struct rpcrdma_chunk_out rpcrdma_v1_empty = {
-	.co_segs = rpcrdma_v1_read_segs, .co_position = 4,
+static const struct rpcrdma_chunk_out v1_empty = {
+	.co_segs = v1_read_segs, .co_position = 4,
 };
 
-static const struct rpcrdma_chunk_out rpcrdma_v1_empty_last[] = {
-	{ .co_segs = rpcrdma_v1_read_segs, .co_nsegs = 1 },
-	{ .co_segs = rpcrdma_v1_read_segs },
+static const struct rpcrdma_chunk_out v1_empty_last[] = {
+	{ .co_segs = v1_read_segs, .co_nsegs = 1 },
+	{ .co_segs = v1_read_segs },
 };
 
-static const struct rpcrdma_chunk_out rpcrdma_v1_unaligned = {
-	.co_segs = rpcrdma_v1_read_segs, .co_position = 82, .co_nsegs = 1,
+static const struct rpcrdma_chunk_out v1_unaligned = {
+	.co_segs = v1_read_segs, .co_position = 82, .co_nsegs = 1,
 };
 
-static const struct rpcrdma_chunk_out rpcrdma_v1_descending[] = {
-	{ .co_segs = rpcrdma_v1_read_segs, .co_position = 80, .co_nsegs = 1 },
-	{ .co_segs = rpcrdma_v1_read_segs, .co_position = 40, .co_nsegs = 1 },
+static const struct rpcrdma_chunk_out v1_descending[] = {
+	{ .co_segs = v1_read_segs, .co_position = 80, .co_nsegs = 1 },
+	{ .co_segs = v1_read_segs, .co_position = 40, .co_nsegs = 1 },
 };
 
-static const struct rpcrdma_chunk_out rpcrdma_v1_repeating[] = {
-	{ .co_segs = rpcrdma_v1_read_segs, .co_position = 80, .co_nsegs = 1 },
-	{ .co_segs = rpcrdma_v1_read_segs, .co_position = 80, .co_nsegs = 1 },
+static const struct rpcrdma_chunk_out v1_repeating[] = {
+	{ .co_segs = v1_read_segs, .co_position = 80, .co_nsegs = 1 },
+	{ .co_segs = v1_read_segs, .co_position = 80, .co_nsegs = 1 },
 };
 
-static const struct rpcrdma_chunk_out rpcrdma_v1_zero_last[] = {
-	{ .co_segs = rpcrdma_v1_read_segs, .co_position = 80, .co_nsegs = 1 },
-	{ .co_segs = rpcrdma_v1_read_segs, .co_position = 0, .co_nsegs = 1 },
+static const struct rpcrdma_chunk_out v1_zero_last[] = {
+	{ .co_segs = v1_read_segs, .co_position = 80, .co_nsegs = 1 },
+	{ .co_segs = v1_read_segs, .co_position = 0, .co_nsegs = 1 },
 };
 
-static const struct rpcrdma_v1_call_case rpcrdma_v1_refused_cases[] = {
-	{
-		.desc = "RDMA_MSGP",
-		.call = { .ko_proc = RPCRDMA1_MSGP },
-	}, {
-		.desc = "RDMA_DONE",
-		.call = { .ko_proc = RPCRDMA1_DONE },
-	}, {
-		.desc = "RDMA_ERROR",
-		.call = { .ko_proc = RPCRDMA1_ERROR },
-	}, {
-		.desc = "RDMA_MSG with a Position Zero chunk",
-		.call = { .ko_nreads = 1, .ko_read = &rpcrdma_v1_zero },
-	}, {
-		.desc = "RDMA_NOMSG without a chunk",
-		.call = { .ko_proc = RPCRDMA1_NOMSG },
-	}, {
-		.desc = "RDMA_NOMSG without a Position Zero chunk",
-		.call = {
-			.ko_proc = RPCRDMA1_NOMSG,
-			.ko_nreads = 1, .ko_read = &rpcrdma_v1_read,
-		},
-	}, {
-		.desc = "a Position Zero chunk that is not the first",
-		.call = {
-			.ko_proc = RPCRDMA1_NOMSG,
-			.ko_nreads = 2, .ko_read = rpcrdma_v1_zero_last,
-		},
-	}, {
-		.desc = "a position that is not aligned",
-		.call = { .ko_nreads = 1, .ko_read = &rpcrdma_v1_unaligned },
-	}, {
-		.desc = "Read chunks in descending order",
-		.call = { .ko_nreads = 2, .ko_read = rpcrdma_v1_descending },
-	}, {
-		.desc = "two Read chunks at one position",
-		.call = { .ko_nreads = 2, .ko_read = rpcrdma_v1_repeating },
-	}, {
-		.desc = "a Read chunk of no segments",
-		.call = { .ko_nreads = 1, .ko_read = &rpcrdma_v1_empty },
-	}, {
-		.desc = "a Write chunk of no segments",
-		.call = { .ko_nwrites = 1, .ko_write = &rpcrdma_v1_empty },
-	}, {
-		.desc = "a second Write chunk of no segments",
-		.call = { .ko_nwrites = 2, .ko_write = rpcrdma_v1_empty_last },
-	}, {
-		.desc = "a Reply chunk of no segments",
-		.call = { .ko_reply = &rpcrdma_v1_empty },
-	},
+static const struct v1_call_case v1_refused_cases[] = {
+	{ "RDMA_MSGP", .call = { .ko_proc = RPCRDMA1_MSGP } },
+	{ "RDMA_DONE", .call = { .ko_proc = RPCRDMA1_DONE } },
+	{ "RDMA_ERROR", .call = { .ko_proc = RPCRDMA1_ERROR } },
+	{ "RDMA_MSG with a Position Zero chunk", .call = { .ko_nreads = 1, .ko_read = &v1_zero } },
+	{ "RDMA_NOMSG without a chunk", .call = { .ko_proc = RPCRDMA1_NOMSG } },
+	{ "RDMA_NOMSG without a Position Zero chunk",
+	  .call = { .ko_proc = RPCRDMA1_NOMSG, .ko_nreads = 1, .ko_read = &v1_read, } },
+	{ "a Position Zero chunk that is not the first",
+	  .call = { .ko_proc = RPCRDMA1_NOMSG, .ko_nreads = 2, .ko_read = v1_zero_last, } },
+	{ "a position that is not aligned", .call = { .ko_nreads = 1, .ko_read = &v1_unaligned } },
+	{ "Read chunks in descending order", .call = { .ko_nreads = 2, .ko_read = v1_descending } },
+	{ "two Read chunks at one position", .call = { .ko_nreads = 2, .ko_read = v1_repeating } },
+	{ "a Read chunk of no segments", .call = { .ko_nreads = 1, .ko_read = &v1_empty } },
+	{ "a Write chunk of no segments", .call = { .ko_nwrites = 1, .ko_write = &v1_empty } },
+	{ "a second Write chunk of no segments",
+	  .call = { .ko_nwrites = 2, .ko_write = v1_empty_last } },
+	{ "a Reply chunk of no segments", .call = { .ko_reply = &v1_empty } },
 };
 
-KUNIT_ARRAY_PARAM_DESC(rpcrdma_v1_refused, rpcrdma_v1_refused_cases, desc);
+KUNIT_ARRAY_PARAM_DESC(v1_refused, v1_refused_cases, desc);
 
 /*
  * Covers: V1-HDR-06 V1-CHK-09 V1-CHK-10 V1-RDC-03 V1-RDC-06 V1-PZC-01 V1-PZC-03
  * Covers: V1-PZC-09 V1-WRC-17 V1-DEP-01 V1-DEP-04 V1-DEP-08 V1-ERR-08 G-01 G-05
  */
-static void rpcrdma_v1_refuses_to_send(struct kunit *test)
+static void v1_refuses_to_send(struct kunit *test)
 {
-	const struct rpcrdma_v1_call_case *param = test->param_value;
+	const struct v1_call_case *param = test->param_value;
 	struct rpcrdma_kunit *fx = test->priv;
 
 	KUNIT_EXPECT_EQ(test, rpcrdma_encode_call(1, fx->kf_buf,
@@ -991,9 +762,8 @@ static void rpcrdma_v1_refuses_to_send(struct kunit *test)
 						  &param->call), -EINVAL);
 }
 
-static int rpcrdma_v1_try_reply(struct rpcrdma_kunit *fx,
-				const struct rpcrdma_lists *lists, u32 proc,
-				u32 written, u32 reply_written)
+static int v1_try_reply(struct rpcrdma_kunit *fx, const struct rpcrdma_lists
+			*lists, u32 proc, u32 written, u32 reply_written)
 {
 	const u32 all[] = { written, written };
 	const struct rpcrdma_reply_out reply = {
@@ -1006,54 +776,45 @@ static int rpcrdma_v1_try_reply(struct rpcrdma_kunit *fx,
 }
 
 /* Covers: V1-RPL-05 V1-RPL-07 V1-RPL-13 V1-WRC-16 V1-HDR-06 G-02 */
-static void rpcrdma_v1_refuses_to_reply(struct kunit *test)
+static void v1_refuses_to_reply(struct kunit *test)
 {
 	const u32 msg = RPCRDMA1_MSG, nomsg = RPCRDMA1_NOMSG;
 	struct rpcrdma_kunit *fx = test->priv;
 	const struct rpcrdma_lists *lists;
 
-	lists = rpcrdma_v1_offer(fx, rpcrdma_v1_writes, 2, &rpcrdma_v1_reply);
-	KUNIT_EXPECT_GT(test, rpcrdma_v1_try_reply(fx, lists, msg, 4096, 0),
-			0);
-	KUNIT_EXPECT_GT(test, rpcrdma_v1_try_reply(fx, lists, nomsg, 4096,
-						   2048), 0);
-	KUNIT_EXPECT_EQ(test, rpcrdma_v1_try_reply(fx, lists, msg, 4097, 0),
-			-EINVAL);
-	KUNIT_EXPECT_EQ(test, rpcrdma_v1_try_reply(fx, lists, msg, 0, 1),
-			-EINVAL);
-	KUNIT_EXPECT_EQ(test, rpcrdma_v1_try_reply(fx, lists, nomsg, 0, 0),
-			-EINVAL);
-	KUNIT_EXPECT_EQ(test, rpcrdma_v1_try_reply(fx, lists, nomsg, 0, 2049),
-			-EINVAL);
-	KUNIT_EXPECT_EQ(test, rpcrdma_v1_try_reply(fx, lists, RPCRDMA1_MSGP, 0,
-						   0), -EINVAL);
-
-	lists = rpcrdma_v1_offer(fx, rpcrdma_v1_writes, 1, NULL);
-	KUNIT_EXPECT_GT(test, rpcrdma_v1_try_reply(fx, lists, msg, 8192, 0),
-			0);
-	KUNIT_EXPECT_EQ(test, rpcrdma_v1_try_reply(fx, lists, msg, 8193, 0),
+	lists = v1_offer(fx, v1_writes, 2, &v1_reply);
+	KUNIT_EXPECT_GT(test, v1_try_reply(fx, lists, msg, 4096, 0), 0);
+	KUNIT_EXPECT_GT(test, v1_try_reply(fx, lists, nomsg, 4096, 2048), 0);
+	KUNIT_EXPECT_EQ(test, v1_try_reply(fx, lists, msg, 4097, 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, v1_try_reply(fx, lists, msg, 0, 1), -EINVAL);
+	KUNIT_EXPECT_EQ(test, v1_try_reply(fx, lists, nomsg, 0, 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, v1_try_reply(fx, lists, nomsg, 0, 2049), -EINVAL);
+	KUNIT_EXPECT_EQ(test, v1_try_reply(fx, lists, RPCRDMA1_MSGP, 0, 0),
 			-EINVAL);
 
-	lists = rpcrdma_v1_offer(fx, rpcrdma_v1_writes, 2, NULL);
-	KUNIT_EXPECT_EQ(test, rpcrdma_v1_try_reply(fx, lists, nomsg, 0, 1),
-			-EINVAL);
+	lists = v1_offer(fx, v1_writes, 1, NULL);
+	KUNIT_EXPECT_GT(test, v1_try_reply(fx, lists, msg, 8192, 0), 0);
+	KUNIT_EXPECT_EQ(test, v1_try_reply(fx, lists, msg, 8193, 0), -EINVAL);
+
+	lists = v1_offer(fx, v1_writes, 2, NULL);
+	KUNIT_EXPECT_EQ(test, v1_try_reply(fx, lists, nomsg, 0, 1), -EINVAL);
 }
 
 /* Covers: V1-CRD-04 V1-ERR-07 BC-03 */
-static void rpcrdma_v1_credit_is_never_zero(struct kunit *test)
+static void v1_credit_is_never_zero(struct kunit *test)
 {
 	struct rpcrdma_kunit *fx = test->priv;
 	const struct rpcrdma_call_out call = { .ko_xid = XID };
 	struct rpcrdma_reply_out reply = { .ro_xid = XID };
-	const struct rpcrdma_v1_error_case err_vers = {
+	const struct v1_error_case err_vers = {
 		.err = RPCRDMA1_ERR_VERS, .vers = 1, .low = 1, .high = 1,
 	};
-	static const struct rpcrdma_v1_error_case err_chunk = {
+	static const struct v1_error_case err_chunk = {
 		.err = RPCRDMA1_ERR_CHUNK, .vers = 1,
 	};
 	u8 buf[28];
 
-	rpcrdma_kunit_words(fx, (const u32[]) { XID, 1, 1 }, 3);
+	fx_words(fx, (const u32[]) { XID, 1, 1 }, 3);
 	reply.ro_lists = &fx->kf_lists;
 
 	KUNIT_EXPECT_EQ(test, rpcrdma_encode_call(1, buf, 28, &call), 28);
@@ -1062,18 +823,16 @@ static void rpcrdma_v1_credit_is_never_zero(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_encode_reply(1, buf, 28, &reply), 28);
 	KUNIT_EXPECT_MEMEQ(test, buf, fx->kf_buf, 12);
 	memset(buf, 0, sizeof(buf));
-	KUNIT_EXPECT_EQ(test, rpcrdma_v1_encode_error(&err_chunk, buf, 28, 0),
-			20);
+	KUNIT_EXPECT_EQ(test, v1_encode_error(&err_chunk, buf, 28, 0), 20);
 	KUNIT_EXPECT_MEMEQ(test, buf, fx->kf_buf, 12);
 	memset(buf, 0, sizeof(buf));
-	KUNIT_EXPECT_EQ(test, rpcrdma_v1_encode_error(&err_vers, buf, 28, 0),
-			28);
+	KUNIT_EXPECT_EQ(test, v1_encode_error(&err_vers, buf, 28, 0), 28);
 	KUNIT_EXPECT_MEMEQ(test, buf, fx->kf_buf, 12);
 }
 
 /* Encode and decode a Call. The decoded header is then in fx->kf_hdr. */
-static void rpcrdma_v1_send_call(struct rpcrdma_kunit *fx,
-				 const struct rpcrdma_call_out *call)
+static void v1_send_call(struct rpcrdma_kunit *fx,
+			 const struct rpcrdma_call_out *call)
 {
 	struct kunit *test = fx->kf_test;
 	int len;
@@ -1082,17 +841,16 @@ static void rpcrdma_v1_send_call(struct rpcrdma_kunit *fx,
 	KUNIT_ASSERT_GT(test, len, 0);
 	fx->kf_len = len;
 	if (call->ko_proc == RPCRDMA1_MSG) {
-		rpcrdma_kunit_word(fx, call->ko_xid);
-		rpcrdma_kunit_word(fx, RPCRDMA_RPC_CALL);
+		fx_word(fx, call->ko_xid);
+		fx_word(fx, RPCRDMA_RPC_CALL);
 	}
-	KUNIT_ASSERT_EQ(test, rpcrdma_kunit_decode_call(fx, fx->kf_buf,
-							fx->kf_len),
+	KUNIT_ASSERT_EQ(test, fx_decode_call(fx, fx->kf_buf, fx->kf_len),
 			RPCRDMA_OK);
 	KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_length, len);
 }
 
 /* Covers: V1-HDR-18 V1-FRM-08 V1-FRM-11 V1-PZC-06 V1-PZC-08 V1-CHK-09 */
-static void rpcrdma_v1_calls_survive_the_wire(struct kunit *test)
+static void v1_calls_survive_the_wire(struct kunit *test)
 {
 	struct rpcrdma_kunit *fx = test->priv;
 	struct rpcrdma_kunit_call *rand;
@@ -1101,14 +859,14 @@ static void rpcrdma_v1_calls_survive_the_wire(struct kunit *test)
 	rand = kunit_kzalloc(test, sizeof(*rand), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, rand);
 	for (round = 0; round < 500; round++) {
-		rpcrdma_kunit_random_call(fx, rand);
-		rpcrdma_v1_send_call(fx, &rand->call);
-		rpcrdma_v1_expect_call(test, &fx->kf_hdr, &rand->call);
+		fx_random_call(fx, rand);
+		v1_send_call(fx, &rand->call);
+		v1_expect_call(test, &fx->kf_hdr, &rand->call);
 	}
 }
 
 /* Covers: V1-WRC-05 V1-WRC-06 V1-WRC-07 V1-WRC-08 V1-RPL-06 V1-RPL-10 */
-static void rpcrdma_v1_replies_survive_the_wire(struct kunit *test)
+static void v1_replies_survive_the_wire(struct kunit *test)
 {
 	u32 written[RPCRDMA_KUNIT_CHUNKS], back[RPCRDMA_KUNIT_CHUNKS];
 	struct rpcrdma_kunit *fx = test->priv;
@@ -1121,8 +879,8 @@ static void rpcrdma_v1_replies_survive_the_wire(struct kunit *test)
 	rand = kunit_kzalloc(test, sizeof(*rand), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, rand);
 	for (round = 0; round < 500; round++) {
-		rpcrdma_kunit_random_call(fx, rand);
-		rpcrdma_v1_send_call(fx, &rand->call);
+		fx_random_call(fx, rand);
+		v1_send_call(fx, &rand->call);
 		fx->kf_lists = fx->kf_hdr.hd_lists;
 
 		memset(&reply, 0, sizeof(reply));
@@ -1131,13 +889,12 @@ static void rpcrdma_v1_replies_survive_the_wire(struct kunit *test)
 		reply.ro_written = written;
 		for (i = 0; i < fx->kf_lists.ls_nwrites; i++) {
 			room = fx->kf_lists.ls_write[i].ck_length;
-			written[i] = rpcrdma_kunit_random(fx, room + 1);
+			written[i] = fx_random(fx, room + 1);
 		}
-		if (rand->call.ko_reply && rpcrdma_kunit_random(fx, 2)) {
+		if (rand->call.ko_reply && fx_random(fx, 2)) {
 			room = fx->kf_lists.ls_reply.ck_length;
 			reply.ro_proc = RPCRDMA1_NOMSG;
-			reply.ro_reply_written =
-				1 + rpcrdma_kunit_random(fx, room);
+			reply.ro_reply_written = 1 + fx_random(fx, room);
 		}
 		len = rpcrdma_encode_reply(1, fx->kf_buf, RPCRDMA_KUNIT_BUF_LEN,
 					   &reply);
@@ -1147,13 +904,11 @@ static void rpcrdma_v1_replies_survive_the_wire(struct kunit *test)
 
 		fx->kf_len = len;
 		if (reply.ro_proc == RPCRDMA1_MSG) {
-			rpcrdma_kunit_word(fx, reply.ro_xid);
-			rpcrdma_kunit_word(fx, RPCRDMA_RPC_REPLY);
+			fx_word(fx, reply.ro_xid);
+			fx_word(fx, RPCRDMA_RPC_REPLY);
 		}
-		KUNIT_ASSERT_EQ(test,
-				rpcrdma_kunit_decode_reply(fx, fx->kf_buf,
-							   fx->kf_len),
-				RPCRDMA_OK);
+		KUNIT_ASSERT_EQ(test, fx_decode_reply(fx, fx->kf_buf,
+						      fx->kf_len), RPCRDMA_OK);
 		verdict = rpcrdma_lists_check_reply(&fx->kf_hdr, rand->writes,
 						    rand->call.ko_nwrites,
 						    rand->call.ko_reply, back,
@@ -1166,7 +921,7 @@ static void rpcrdma_v1_replies_survive_the_wire(struct kunit *test)
 }
 
 /* Covers: V1-WRC-17 G-05 */
-static void rpcrdma_v1_empty_arrays_come_back(struct kunit *test)
+static void v1_empty_arrays_come_back(struct kunit *test)
 {
 	static const u32 words[] = {
 		XID, 1, 9, RPCRDMA1_MSG, 0, 1, 0, 0, 1, 0, XID, 0,
@@ -1179,9 +934,8 @@ static void rpcrdma_v1_empty_arrays_come_back(struct kunit *test)
 	};
 	u8 buf[40];
 
-	rpcrdma_kunit_words(fx, words, ARRAY_SIZE(words));
-	KUNIT_ASSERT_EQ(test, rpcrdma_kunit_decode_call(fx, fx->kf_buf,
-							fx->kf_len),
+	fx_words(fx, words, ARRAY_SIZE(words));
+	KUNIT_ASSERT_EQ(test, fx_decode_call(fx, fx->kf_buf, fx->kf_len),
 			RPCRDMA_OK);
 	KUNIT_EXPECT_EQ(test, rpcrdma_reply_len(RPCRDMA_VERS_1, reply.ro_lists),
 			sizeof(buf));
@@ -1190,48 +944,48 @@ static void rpcrdma_v1_empty_arrays_come_back(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, buf, fx->kf_buf, sizeof(buf));
 }
 
-static struct kunit_case rpcrdma_wire_v1_cases[] = {
-	KUNIT_CASE_PARAM(rpcrdma_v1_encode_call_vectors,
-			 rpcrdma_v1_call_gen_params),
-	KUNIT_CASE_PARAM(rpcrdma_v1_encode_call_needs_room,
-			 rpcrdma_v1_call_gen_params),
-	KUNIT_CASE_PARAM(rpcrdma_v1_decode_call_vectors,
-			 rpcrdma_v1_call_gen_params),
-	KUNIT_CASE(rpcrdma_v1_msgp),
-	KUNIT_CASE(rpcrdma_v1_msgp_in_a_reply),
-	KUNIT_CASE_PARAM(rpcrdma_v1_encode_reply_vectors,
-			 rpcrdma_v1_reply_gen_params),
-	KUNIT_CASE_PARAM(rpcrdma_v1_decode_reply_vectors,
-			 rpcrdma_v1_reply_gen_params),
-	KUNIT_CASE_PARAM(rpcrdma_v1_encode_error_vectors,
-			 rpcrdma_v1_error_gen_params),
-	KUNIT_CASE_PARAM(rpcrdma_v1_decode_error_vectors,
-			 rpcrdma_v1_error_gen_params),
-	KUNIT_CASE_PARAM(rpcrdma_v1_truncated_calls,
-			 rpcrdma_v1_call_gen_params),
-	KUNIT_CASE_PARAM(rpcrdma_v1_truncated_replies,
-			 rpcrdma_v1_reply_gen_params),
-	KUNIT_CASE_PARAM(rpcrdma_v1_truncated_errors,
-			 rpcrdma_v1_error_gen_params),
-	KUNIT_CASE(rpcrdma_v1_truncated_in_the_other_role),
-	KUNIT_CASE_PARAM(rpcrdma_v1_judges_calls,
-			 rpcrdma_v1_bad_call_gen_params),
-	KUNIT_CASE_PARAM(rpcrdma_v1_judges_replies,
-			 rpcrdma_v1_bad_reply_gen_params),
-	KUNIT_CASE_PARAM(rpcrdma_v1_refuses_to_send,
-			 rpcrdma_v1_refused_gen_params),
-	KUNIT_CASE(rpcrdma_v1_refuses_to_reply),
-	KUNIT_CASE(rpcrdma_v1_credit_is_never_zero),
-	KUNIT_CASE(rpcrdma_v1_calls_survive_the_wire),
-	KUNIT_CASE(rpcrdma_v1_replies_survive_the_wire),
-	KUNIT_CASE(rpcrdma_v1_empty_arrays_come_back),
+static struct kunit_case wire_v1_cases[] = {
+	KUNIT_CASE_PARAM(v1_encode_call_vectors,
+			 v1_call_gen_params),
+	KUNIT_CASE_PARAM(v1_encode_call_needs_room,
+			 v1_call_gen_params),
+	KUNIT_CASE_PARAM(v1_decode_call_vectors,
+			 v1_call_gen_params),
+	KUNIT_CASE(v1_msgp),
+	KUNIT_CASE(v1_msgp_in_a_reply),
+	KUNIT_CASE_PARAM(v1_encode_reply_vectors,
+			 v1_reply_gen_params),
+	KUNIT_CASE_PARAM(v1_decode_reply_vectors,
+			 v1_reply_gen_params),
+	KUNIT_CASE_PARAM(v1_encode_error_vectors,
+			 v1_error_gen_params),
+	KUNIT_CASE_PARAM(v1_decode_error_vectors,
+			 v1_error_gen_params),
+	KUNIT_CASE_PARAM(v1_truncated_calls,
+			 v1_call_gen_params),
+	KUNIT_CASE_PARAM(v1_truncated_replies,
+			 v1_reply_gen_params),
+	KUNIT_CASE_PARAM(v1_truncated_errors,
+			 v1_error_gen_params),
+	KUNIT_CASE(v1_truncated_in_the_other_role),
+	KUNIT_CASE_PARAM(v1_judges_calls,
+			 v1_bad_call_gen_params),
+	KUNIT_CASE_PARAM(v1_judges_replies,
+			 v1_bad_reply_gen_params),
+	KUNIT_CASE_PARAM(v1_refuses_to_send,
+			 v1_refused_gen_params),
+	KUNIT_CASE(v1_refuses_to_reply),
+	KUNIT_CASE(v1_credit_is_never_zero),
+	KUNIT_CASE(v1_calls_survive_the_wire),
+	KUNIT_CASE(v1_replies_survive_the_wire),
+	KUNIT_CASE(v1_empty_arrays_come_back),
 	{}
 };
 
 static struct kunit_suite rpcrdma_wire_v1_suite = {
 	.name = "rpcrdma_wire_v1",
-	.init = rpcrdma_kunit_init,
-	.test_cases = rpcrdma_wire_v1_cases,
+	.init = fx_init,
+	.test_cases = wire_v1_cases,
 };
 
 kunit_test_suite(rpcrdma_wire_v1_suite);

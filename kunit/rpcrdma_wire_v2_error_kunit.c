@@ -13,7 +13,7 @@
 
 #define XID	RPCRDMA_KUNIT_XID
 
-struct rpcrdma_v2_error_case {
+struct v2_error_case {
 	const char		*desc;
 	enum rpcrdma_vector_id	vector;
 	u32			vers;
@@ -22,63 +22,38 @@ struct rpcrdma_v2_error_case {
 	struct rpcrdma2_error	error;
 };
 
-static const struct rpcrdma_v2_error_case rpcrdma_v2_error_cases[] = {
-	{
-		.desc = "BAD_XDR", .vector = RPCRDMA_VEC_V2_BAD_XDR,
-		.vers = 2, .credit = 64,
-		.error = { RPCRDMA2_ERR_BAD_XDR },
-	}, {
-		.desc = "INVAL_HTYPE", .vector = RPCRDMA_VEC_V2_INVAL_HTYPE,
-		.vers = 2, .credit = 64,
-		.error = { RPCRDMA2_ERR_INVAL_HTYPE },
-	}, {
-		.desc = "READ_CHUNKS", .vector = RPCRDMA_VEC_V2_READ_CHUNKS,
-		.vers = 2, .credit = 64,
-		.error = { RPCRDMA2_ERR_READ_CHUNKS, { 1 } },
-	}, {
-		.desc = "WRITE_CHUNKS", .vector = RPCRDMA_VEC_V2_WRITE_CHUNKS,
-		.vers = 2, .credit = 64,
-		.error = { RPCRDMA2_ERR_WRITE_CHUNKS, { 1 } },
-	}, {
-		.desc = "SEGMENTS", .vector = RPCRDMA_VEC_V2_SEGMENTS,
-		.vers = 2, .credit = 64,
-		.error = { RPCRDMA2_ERR_SEGMENTS, { 16 } },
-	}, {
-		.desc = "WRITE_RESOURCE",
-		.vector = RPCRDMA_VEC_V2_WRITE_RESOURCE,
-		.vers = 2, .credit = 128,
-		.error = { RPCRDMA2_ERR_WRITE_RESOURCE, { 1, 65536 } },
-	}, {
-		.desc = "REPLY_RESOURCE",
-		.vector = RPCRDMA_VEC_V2_REPLY_RESOURCE,
-		.vers = 2, .credit = 128,
-		.error = { RPCRDMA2_ERR_REPLY_RESOURCE, { 9300 } },
-	}, {
-		.desc = "SYSTEM", .vector = RPCRDMA_VEC_V2_SYSTEM,
-		.vers = 2, .credit = 64,
-		.error = { RPCRDMA2_ERR_SYSTEM },
-	}, {
-		.desc = "ERR_VERS of a version 1 server",
-		.vector = RPCRDMA_VEC_ERR_VERS,
-		.vers = 2, .credit = 128, .old = true,
-		.error = { RPCRDMA2_ERR_VERS, { 1, 1 } },
-	}, {
-		.desc = "ERR_VERS in answer to version 3",
-		.vector = RPCRDMA_VEC_ERR_VERS_V3,
-		.vers = 3, .credit = 32, .old = true,
-		.error = { RPCRDMA2_ERR_VERS, { 1, 2 } },
-	},
+static const struct v2_error_case v2_error_cases[] = {
+	{ "BAD_XDR", .vector = VEC_V2_BAD_XDR, .vers = 2, .credit = 64,
+	  .error = { RPCRDMA2_ERR_BAD_XDR } },
+	{ "INVAL_HTYPE", .vector = VEC_V2_INVAL_HTYPE, .vers = 2, .credit = 64,
+	  .error = { RPCRDMA2_ERR_INVAL_HTYPE } },
+	{ "READ_CHUNKS", .vector = VEC_V2_READ_CHUNKS, .vers = 2, .credit = 64,
+	  .error = { RPCRDMA2_ERR_READ_CHUNKS, { 1 } } },
+	{ "WRITE_CHUNKS", .vector = VEC_V2_WRITE_CHUNKS, .vers = 2, .credit = 64,
+	  .error = { RPCRDMA2_ERR_WRITE_CHUNKS, { 1 } } },
+	{ "SEGMENTS", .vector = VEC_V2_SEGMENTS, .vers = 2, .credit = 64,
+	  .error = { RPCRDMA2_ERR_SEGMENTS, { 16 } } },
+	{ "WRITE_RESOURCE", .vector = VEC_V2_WRITE_RESOURCE, .vers = 2, .credit = 128,
+	  .error = { RPCRDMA2_ERR_WRITE_RESOURCE, { 1, 65536 } } },
+	{ "REPLY_RESOURCE", .vector = VEC_V2_REPLY_RESOURCE, .vers = 2, .credit = 128,
+	  .error = { RPCRDMA2_ERR_REPLY_RESOURCE, { 9300 } } },
+	{ "SYSTEM", .vector = VEC_V2_SYSTEM, .vers = 2, .credit = 64,
+	  .error = { RPCRDMA2_ERR_SYSTEM } },
+	{ "ERR_VERS of a version 1 server", .vector = VEC_ERR_VERS, .vers = 2, .credit = 128,
+	  .old = true, .error = { RPCRDMA2_ERR_VERS, { 1, 1 } } },
+	{ "ERR_VERS in answer to version 3", .vector = VEC_ERR_VERS_V3, .vers = 3, .credit = 32,
+	  .old = true, .error = { RPCRDMA2_ERR_VERS, { 1, 2 } } },
 };
 
-KUNIT_ARRAY_PARAM_DESC(rpcrdma_v2_error, rpcrdma_v2_error_cases, desc);
+KUNIT_ARRAY_PARAM_DESC(v2_error, v2_error_cases, desc);
 
 /*
  * Covers: V2-HDR-11 V2-ERR-01 V2-ERR-04 V2-ERR-06 V2-ERR-09 V2-ERR-11 V2-ERR-14
  * Covers: V2-ERR-16 V2-ERR-18 V2-ERR-20 V2-ERR-23 G-11
  */
-static void rpcrdma_v2_encode_error_vectors(struct kunit *test)
+static void v2_encode_error_vectors(struct kunit *test)
 {
-	const struct rpcrdma_v2_error_case *param = test->param_value;
+	const struct v2_error_case *param = test->param_value;
 	const struct rpcrdma_vector *vec = &rpcrdma_vectors[param->vector];
 	struct rpcrdma_kunit *fx = test->priv;
 	struct rpcrdma_hdr *hdr = &fx->kf_hdr;
@@ -88,16 +63,15 @@ static void rpcrdma_v2_encode_error_vectors(struct kunit *test)
 	hdr->hd_xid = XID;
 	hdr->hd_vers = param->vers;
 	for (size = 0; size < vec->ve_len; size++) {
-		buf = rpcrdma_kunit_exact(fx, fx->kf_buf, size);
+		buf = fx_exact(fx, fx->kf_buf, size);
 		KUNIT_EXPECT_EQ(test, rpcrdma_encode_error(2, buf, size, hdr, 1,
 							   &param->error),
 				-EMSGSIZE);
 	}
-	buf = rpcrdma_kunit_exact(fx, fx->kf_buf, vec->ve_len);
+	buf = fx_exact(fx, fx->kf_buf, vec->ve_len);
 	KUNIT_ASSERT_EQ(test, rpcrdma_encode_error(2, buf, vec->ve_len, hdr,
 						   param->credit,
-						   &param->error),
-			vec->ve_len);
+						   &param->error), vec->ve_len);
 	KUNIT_EXPECT_MEMEQ(test, buf, vec->ve_data, vec->ve_len);
 
 	/* No error is sent in answer to a response */
@@ -106,8 +80,8 @@ static void rpcrdma_v2_encode_error_vectors(struct kunit *test)
 						   &param->error), -EINVAL);
 }
 
-static void rpcrdma_v2_expect_error(struct rpcrdma_kunit *fx,
-				    const struct rpcrdma_v2_error_case *param)
+static void v2_expect_error(struct rpcrdma_kunit *fx,
+			    const struct v2_error_case *param)
 {
 	const struct rpcrdma_hdr *hdr = &fx->kf_hdr;
 	struct kunit *test = fx->kf_test;
@@ -125,18 +99,18 @@ static void rpcrdma_v2_expect_error(struct rpcrdma_kunit *fx,
 			rpcrdma_vectors[param->vector].ve_len);
 	/* The credits of an error are ignored, and no error is sent in answer to an error */
 	KUNIT_EXPECT_FALSE(test, rpcrdma2_is_grant(hdr, RPCRDMA_OK));
-	KUNIT_EXPECT_FALSE(test, rpcrdma2_refusal(hdr, RPCRDMA_BAD_MSG,
-						  &rpcrdma2_accept_forward,
-						  &error));
+	KUNIT_EXPECT_FALSE(test,
+			   rpcrdma2_refusal(hdr, RPCRDMA_BAD_MSG,
+					    &rpcrdma2_accept_forward, &error));
 }
 
 /*
  * Covers: V2-ERR-02 V2-ERR-03 V2-ERR-04 V2-ERR-30 V2-NEG-12 V2-CRD-08
  * Covers: V2-BC-09 G-11
  */
-static void rpcrdma_v2_decode_error_vectors(struct kunit *test)
+static void v2_decode_error_vectors(struct kunit *test)
 {
-	const struct rpcrdma_v2_error_case *param = test->param_value;
+	const struct v2_error_case *param = test->param_value;
 	const struct rpcrdma_vector *vec = &rpcrdma_vectors[param->vector];
 	struct rpcrdma_kunit *fx = test->priv;
 	u32 flags;
@@ -147,47 +121,41 @@ static void rpcrdma_v2_decode_error_vectors(struct kunit *test)
 		 */
 		if (flags && vec->ve_len == 28 && !param->old)
 			continue;
-		KUNIT_ASSERT_EQ(test, rpcrdma_kunit_client2(fx, vec->ve_data,
-							    vec->ve_len,
-							    flags),
-				RPCRDMA_OK);
-		rpcrdma_v2_expect_error(fx, param);
+		KUNIT_ASSERT_EQ(test, fx_client2(fx, vec->ve_data, vec->ve_len,
+						 flags), RPCRDMA_OK);
+		v2_expect_error(fx, param);
 	}
-	KUNIT_ASSERT_EQ(test, rpcrdma_kunit_server2(fx, vec->ve_data,
-						    vec->ve_len),
+	KUNIT_ASSERT_EQ(test, fx_server2(fx, vec->ve_data, vec->ve_len),
 			RPCRDMA_BACKWARD_REPLY);
-	rpcrdma_v2_expect_error(fx, param);
+	v2_expect_error(fx, param);
 }
 
 /* Covers: V2-ERR-04 V2-ERR-30 G-11 */
-static void rpcrdma_v2_decode_literal_err_vers(struct kunit *test)
+static void v2_decode_literal_err_vers(struct kunit *test)
 {
-	static const struct rpcrdma_v2_error_case want = {
-		.vector = RPCRDMA_VEC_V2_ERR_VERS,
-		.vers = 3, .error = { RPCRDMA2_ERR_VERS, { 1, 2 } },
+	static const struct v2_error_case want = {
+		.vector = VEC_V2_ERR_VERS, .vers = 3,
+		.error = { RPCRDMA2_ERR_VERS, { 1, 2 } },
 	};
 	const struct rpcrdma_vector *vec = &rpcrdma_vectors[want.vector];
 	struct rpcrdma_kunit *fx = test->priv;
 	u32 flags;
 
 	for (flags = 0; flags <= RPCRDMA2_NEGOTIATING; flags++) {
-		KUNIT_ASSERT_EQ(test, rpcrdma_kunit_client2(fx, vec->ve_data,
-							    vec->ve_len,
-							    flags),
-				RPCRDMA_OK);
-		rpcrdma_v2_expect_error(fx, &want);
+		KUNIT_ASSERT_EQ(test, fx_client2(fx, vec->ve_data, vec->ve_len,
+						 flags), RPCRDMA_OK);
+		v2_expect_error(fx, &want);
 	}
 
 	/* If it is one word longer, the error has no known layout */
 	memset(fx->kf_buf, 0, vec->ve_len + 4);
 	memcpy(fx->kf_buf, vec->ve_data, vec->ve_len);
-	KUNIT_EXPECT_EQ(test, rpcrdma_kunit_client2(fx, fx->kf_buf,
-						    vec->ve_len + 4, 0),
+	KUNIT_EXPECT_EQ(test, fx_client2(fx, fx->kf_buf, vec->ve_len + 4, 0),
 			RPCRDMA_BAD_VERS);
 }
 
 /* Covers: V2-ERR-30 V2-NEG-12 V2-TYP-14 G-11 */
-static void rpcrdma_v2_tells_layouts_apart(struct kunit *test)
+static void v2_tells_layouts_apart(struct kunit *test)
 {
 	struct rpcrdma_kunit *fx = test->priv;
 	const struct rpcrdma_hdr *hdr = &fx->kf_hdr;
@@ -199,17 +167,17 @@ static void rpcrdma_v2_tells_layouts_apart(struct kunit *test)
 	 * of version 2 if the sixth word is a code with one argument, and otherwise as ERR_VERS
 	 */
 	for (low = 0; low < 12; low++) {
-		rpcrdma_kunit_clear(fx);
-		rpcrdma_kunit_say(fx, XID, 2, 1, 4, 1, low, 9);
-		KUNIT_ASSERT_EQ(test, rpcrdma_kunit_client2(fx, fx->kf_buf, 28,
-							    1), RPCRDMA_OK);
+		fx_clear(fx);
+		fx_say(fx, XID, 2, 1, 4, 1, low, 9);
+		KUNIT_ASSERT_EQ(test, fx_client2(fx, fx->kf_buf, 28, 1),
+				RPCRDMA_OK);
 		KUNIT_EXPECT_TRUE(test, hdr->hd_v1_error);
 		KUNIT_EXPECT_EQ(test, hdr->hd_err_arg[0], low);
 		KUNIT_EXPECT_EQ(test, hdr->hd_err_arg[1], 9);
 
 		old = !(low == 4 || low == 5 || low == 6 || low == 8);
-		KUNIT_ASSERT_EQ(test, rpcrdma_kunit_client2(fx, fx->kf_buf, 28,
-							    0), RPCRDMA_OK);
+		KUNIT_ASSERT_EQ(test, fx_client2(fx, fx->kf_buf, 28, 0),
+				RPCRDMA_OK);
 		KUNIT_EXPECT_EQ(test, hdr->hd_v1_error, old);
 		KUNIT_EXPECT_EQ(test, hdr->hd_err, old ? 1 : low);
 		if (!old)
@@ -217,45 +185,43 @@ static void rpcrdma_v2_tells_layouts_apart(struct kunit *test)
 	}
 
 	/* With another rdma_vers, the same words cannot be an error of version 2 */
-	rpcrdma_kunit_clear(fx);
-	rpcrdma_kunit_say(fx, XID, 3, 1, 4, 1, 4, 9);
-	KUNIT_ASSERT_EQ(test, rpcrdma_kunit_client2(fx, fx->kf_buf, 28, 0),
-			RPCRDMA_OK);
+	fx_clear(fx);
+	fx_say(fx, XID, 3, 1, 4, 1, 4, 9);
+	KUNIT_ASSERT_EQ(test, fx_client2(fx, fx->kf_buf, 28, 0), RPCRDMA_OK);
 	KUNIT_EXPECT_TRUE(test, hdr->hd_v1_error);
 	KUNIT_EXPECT_EQ(test, hdr->hd_err_arg[0], 4);
 
 	/* ERR_CHUNK of a version 1 server that did not check the version of our message */
-	rpcrdma_kunit_clear(fx);
-	rpcrdma_kunit_say(fx, XID, 1, 1, 4, 2);
-	KUNIT_ASSERT_EQ(test, rpcrdma_kunit_client2(fx, fx->kf_buf, 20, 1),
-			RPCRDMA_OK);
+	fx_clear(fx);
+	fx_say(fx, XID, 1, 1, 4, 2);
+	KUNIT_ASSERT_EQ(test, fx_client2(fx, fx->kf_buf, 20, 1), RPCRDMA_OK);
 	KUNIT_EXPECT_TRUE(test, hdr->hd_v1_error);
 	KUNIT_EXPECT_EQ(test, hdr->hd_err, RPCRDMA1_ERR_CHUNK);
 
 	/* An ERR_CHUNK of version 3 is unknown. So is an error of version 1 with 24 bytes, because
 	 * neither ERR_CHUNK nor ERR_VERS has this length
 	 */
-	rpcrdma_kunit_clear(fx);
-	rpcrdma_kunit_say(fx, XID, 3, 1, 4, 2);
-	KUNIT_EXPECT_EQ(test, rpcrdma_kunit_client2(fx, fx->kf_buf, 20, 1),
+	fx_clear(fx);
+	fx_say(fx, XID, 3, 1, 4, 2);
+	KUNIT_EXPECT_EQ(test, fx_client2(fx, fx->kf_buf, 20, 1),
 			RPCRDMA_BAD_VERS);
-	rpcrdma_kunit_clear(fx);
-	rpcrdma_kunit_say(fx, XID, 1, 1, 4, 1, 2);
-	KUNIT_EXPECT_EQ(test, rpcrdma_kunit_client2(fx, fx->kf_buf, 24, 1),
+	fx_clear(fx);
+	fx_say(fx, XID, 1, 1, 4, 1, 2);
+	KUNIT_EXPECT_EQ(test, fx_client2(fx, fx->kf_buf, 24, 1),
 			RPCRDMA_BAD_VERS);
 }
 
 /* Covers: V2-HDR-16 V2-ERR-26 G-14 */
-static void rpcrdma_v2_truncated_errors(struct kunit *test)
+static void v2_truncated_errors(struct kunit *test)
 {
-	const struct rpcrdma_v2_error_case *param = test->param_value;
+	const struct v2_error_case *param = test->param_value;
 	const struct rpcrdma_vector *vec = &rpcrdma_vectors[param->vector];
 	struct rpcrdma_kunit *fx = test->priv;
 	enum rpcrdma_verdict verdict, want;
 	u32 len;
 
 	for (len = 0; len < vec->ve_len; len++) {
-		verdict = rpcrdma_kunit_client2(fx, vec->ve_data, len, 0);
+		verdict = fx_client2(fx, vec->ve_data, len, 0);
 		if (len < 20 && (len < 16 || param->vers == 2)) {
 			KUNIT_EXPECT_EQ(test, verdict, RPCRDMA_DISCARD_SHORT);
 			continue;
@@ -271,7 +237,7 @@ static void rpcrdma_v2_truncated_errors(struct kunit *test)
 }
 
 /* Covers: V2-TYP-17 V2-ERR-25 V2-ERR-26 V2-EXT-07 G-14 */
-static void rpcrdma_v2_codes_and_lengths(struct kunit *test)
+static void v2_codes_and_lengths(struct kunit *test)
 {
 	static const u32 words[10] = { 0, 2, 0, 0, 1, 1, 1, 2, 1, 0 };
 	struct rpcrdma_kunit *fx = test->priv;
@@ -279,9 +245,9 @@ static void rpcrdma_v2_codes_and_lengths(struct kunit *test)
 	u32 code, len;
 
 	for (code = 0; code < 79; code++) {
-		rpcrdma_kunit_clear(fx);
+		fx_clear(fx);
 		memset(fx->kf_buf, 0, 64);
-		rpcrdma_kunit_say(fx, XID, 2, 9, 4, 1, code);
+		fx_say(fx, XID, 2, 9, 4, 1, code);
 		for (len = 24; len <= 44; len++) {
 			/* An error of 28 bytes may have the layout of version 1 */
 			if (len == 28)
@@ -289,12 +255,9 @@ static void rpcrdma_v2_codes_and_lengths(struct kunit *test)
 			want = RPCRDMA_OK;
 			if (code && code < 10 && len != 24 + 4 * words[code])
 				want = RPCRDMA_BAD_MSG;
-			KUNIT_EXPECT_EQ_MSG(test,
-					    rpcrdma_kunit_client2(fx,
-								  fx->kf_buf,
-								  len, 0),
-					    want, "code %u, %u bytes", code,
-					    len);
+			KUNIT_EXPECT_EQ_MSG(test, fx_client2(fx, fx->kf_buf,
+							     len, 0), want,
+					    "code %u, %u bytes", code, len);
 			KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_err, code);
 			KUNIT_EXPECT_LE(test, fx->kf_hdr.hd_length, len);
 		}
@@ -302,65 +265,68 @@ static void rpcrdma_v2_codes_and_lengths(struct kunit *test)
 }
 
 /* Covers: V2-ERR-27 V2-HDR-11 V2-TYP-18 G-12 */
-static void rpcrdma_v2_errors_are_responses(struct kunit *test)
+static void v2_errors_are_responses(struct kunit *test)
 {
 	struct rpcrdma_kunit *fx = test->priv;
 	enum rpcrdma_verdict verdict;
 	struct rpcrdma2_error error;
 	u32 len;
 
-	rpcrdma_kunit_say(fx, XID, 2, 1, 4, 0xfffffffe, 8, 9, 9);
+	fx_say(fx, XID, 2, 1, 4, 0xfffffffe, 8, 9, 9);
 	for (len = 20; len <= 32; len += 4) {
-		verdict = rpcrdma_kunit_server2(fx, fx->kf_buf, len);
+		verdict = fx_server2(fx, fx->kf_buf, len);
 		KUNIT_EXPECT_EQ(test, verdict, RPCRDMA_DISCARD_ERROR);
 		KUNIT_EXPECT_FALSE(test,
 				   rpcrdma2_refusal(&fx->kf_hdr, verdict,
 						    &rpcrdma2_accept_forward,
 						    &error));
-		KUNIT_EXPECT_EQ(test, rpcrdma_kunit_client2(fx, fx->kf_buf,
-							    len, 0),
+		KUNIT_EXPECT_EQ(test, fx_client2(fx, fx->kf_buf, len, 0),
 				RPCRDMA_DISCARD_ERROR);
 	}
 
 	/* A fifth word of 2 means ERR_CHUNK of version 1 only in a message of 20 bytes */
-	rpcrdma_kunit_clear(fx);
-	rpcrdma_kunit_say(fx, XID, 2, 1, 4, 2, 2);
-	KUNIT_EXPECT_EQ(test, rpcrdma_kunit_client2(fx, fx->kf_buf, 24, 1),
+	fx_clear(fx);
+	fx_say(fx, XID, 2, 1, 4, 2, 2);
+	KUNIT_EXPECT_EQ(test, fx_client2(fx, fx->kf_buf, 24, 1),
 			RPCRDMA_DISCARD_ERROR);
 
 	/* In the layout of version 2, an error whose rdma_vers is not 2 must be an ERR_VERS with
 	 * F_RESPONSE
 	 */
-	rpcrdma_kunit_clear(fx);
-	rpcrdma_kunit_say(fx, XID, 3, 1, 4, 0, 1, 1, 2);
-	KUNIT_EXPECT_EQ(test, rpcrdma_kunit_client2(fx, fx->kf_buf, 32, 0),
+	fx_clear(fx);
+	fx_say(fx, XID, 3, 1, 4, 0, 1, 1, 2);
+	KUNIT_EXPECT_EQ(test, fx_client2(fx, fx->kf_buf, 32, 0),
 			RPCRDMA_BAD_VERS);
-	rpcrdma_kunit_clear(fx);
-	rpcrdma_kunit_say(fx, XID, 3, 1, 4, 1, RPCRDMA2_ERR_WRITE_RESOURCE, 1,
-			  2);
-	KUNIT_EXPECT_EQ(test, rpcrdma_kunit_client2(fx, fx->kf_buf, 32, 0),
+	fx_clear(fx);
+	fx_say(fx, XID, 3, 1, 4, 1, RPCRDMA2_ERR_WRITE_RESOURCE, 1, 2);
+	KUNIT_EXPECT_EQ(test, fx_client2(fx, fx->kf_buf, 32, 0),
 			RPCRDMA_BAD_VERS);
 }
 
 /* Covers: V2-ERR-05 V2-NEG-08 */
-static void rpcrdma_v2_falls_back(struct kunit *test)
+static void v2_falls_back(struct kunit *test)
 {
 	const enum rpcrdma_negotiate yes = RPCRDMA_NEGOTIATE_V1;
 	const enum rpcrdma_negotiate no = RPCRDMA_NEGOTIATE_NONE;
 	const struct { u32 low, high, answer; } cases[] = {
-		{ 1, 1, yes }, { 1, 2, yes }, { 0, 1, yes },
-		{ 0, U32_MAX, yes }, { 2, 2, no }, { 3, 9, no },
-		{ 0, 0, no }, { 2, 1, no }, { U32_MAX, 0, no },
+		{ 1, 1, yes },
+		{ 1, 2, yes },
+		{ 0, 1, yes },
+		{ 0, U32_MAX, yes },
+		{ 2, 2, no },
+		{ 3, 9, no },
+		{ 0, 0, no },
+		{ 2, 1, no },
+		{ U32_MAX, 0, no },
 	};
 	struct rpcrdma_kunit *fx = test->priv;
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
-		rpcrdma_kunit_clear(fx);
-		rpcrdma_kunit_say(fx, XID, 2, 1, 4, 1, cases[i].low,
-				  cases[i].high);
-		KUNIT_ASSERT_EQ(test, rpcrdma_kunit_client2(fx, fx->kf_buf, 28,
-							    1), RPCRDMA_OK);
+		fx_clear(fx);
+		fx_say(fx, XID, 2, 1, 4, 1, cases[i].low, cases[i].high);
+		KUNIT_ASSERT_EQ(test, fx_client2(fx, fx->kf_buf, 28, 1),
+				RPCRDMA_OK);
 		KUNIT_EXPECT_EQ_MSG(test,
 				    rpcrdma_negotiate_answer(&fx->kf_hdr,
 							     RPCRDMA_OK, XID),
@@ -370,7 +336,7 @@ static void rpcrdma_v2_falls_back(struct kunit *test)
 }
 
 /* Covers: V2-ERR-01 V2-ERR-02 V2-ERR-25 */
-static void rpcrdma_v2_errors_survive_the_wire(struct kunit *test)
+static void v2_errors_survive_the_wire(struct kunit *test)
 {
 	struct rpcrdma_kunit *fx = test->priv;
 	struct rpcrdma_hdr refused = { .hd_xid = XID, .hd_vers = 2 };
@@ -379,14 +345,13 @@ static void rpcrdma_v2_errors_survive_the_wire(struct kunit *test)
 	int len;
 
 	for (code = 2; code < 12; code++) {
-		error = (struct rpcrdma2_error) {
-			.er_code = code, .er_arg = { code + 1, code + 2 },
+		error = (struct rpcrdma2_error) { .er_code = code, .er_arg = {
+			code + 1, code + 2 },
 		};
 		len = rpcrdma_encode_error(2, fx->kf_buf, RPCRDMA_KUNIT_BUF_LEN,
 					   &refused, 7, &error);
 		KUNIT_ASSERT_GE(test, len, 24);
-		KUNIT_ASSERT_EQ(test, rpcrdma_kunit_client2(fx, fx->kf_buf,
-							    len, 0),
+		KUNIT_ASSERT_EQ(test, fx_client2(fx, fx->kf_buf, len, 0),
 				RPCRDMA_OK);
 		KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_err, code);
 		KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_credit, 7);
@@ -397,26 +362,26 @@ static void rpcrdma_v2_errors_survive_the_wire(struct kunit *test)
 	}
 }
 
-static struct kunit_case rpcrdma_wire_v2_error_cases[] = {
-	KUNIT_CASE_PARAM(rpcrdma_v2_encode_error_vectors,
-			 rpcrdma_v2_error_gen_params),
-	KUNIT_CASE_PARAM(rpcrdma_v2_decode_error_vectors,
-			 rpcrdma_v2_error_gen_params),
-	KUNIT_CASE(rpcrdma_v2_decode_literal_err_vers),
-	KUNIT_CASE(rpcrdma_v2_tells_layouts_apart),
-	KUNIT_CASE_PARAM(rpcrdma_v2_truncated_errors,
-			 rpcrdma_v2_error_gen_params),
-	KUNIT_CASE(rpcrdma_v2_codes_and_lengths),
-	KUNIT_CASE(rpcrdma_v2_errors_are_responses),
-	KUNIT_CASE(rpcrdma_v2_falls_back),
-	KUNIT_CASE(rpcrdma_v2_errors_survive_the_wire),
+static struct kunit_case wire_v2_error_cases[] = {
+	KUNIT_CASE_PARAM(v2_encode_error_vectors,
+			 v2_error_gen_params),
+	KUNIT_CASE_PARAM(v2_decode_error_vectors,
+			 v2_error_gen_params),
+	KUNIT_CASE(v2_decode_literal_err_vers),
+	KUNIT_CASE(v2_tells_layouts_apart),
+	KUNIT_CASE_PARAM(v2_truncated_errors,
+			 v2_error_gen_params),
+	KUNIT_CASE(v2_codes_and_lengths),
+	KUNIT_CASE(v2_errors_are_responses),
+	KUNIT_CASE(v2_falls_back),
+	KUNIT_CASE(v2_errors_survive_the_wire),
 	{}
 };
 
 static struct kunit_suite rpcrdma_wire_v2_error_suite = {
 	.name = "rpcrdma_wire_v2_error",
-	.init = rpcrdma_kunit_init,
-	.test_cases = rpcrdma_wire_v2_error_cases,
+	.init = fx_init,
+	.test_cases = wire_v2_error_cases,
 };
 
 kunit_test_suite(rpcrdma_wire_v2_error_suite);

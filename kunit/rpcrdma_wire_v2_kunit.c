@@ -17,81 +17,69 @@
 
 #define XID	RPCRDMA_KUNIT_XID
 
-static const struct rpcrdma_segment rpcrdma_v2_write_seg = {
+static const struct rpcrdma_segment v2_write_seg = {
 	0x00040d01, 65536, 0x0000000500000000ull,
 };
 
-static const struct rpcrdma_segment rpcrdma_v2_zero_seg = {
+static const struct rpcrdma_segment v2_zero_seg = {
 	0x00030c01, 6000, 0x0000000400000100ull,
 };
 
-static const struct rpcrdma_segment rpcrdma_v2_read_segs[] = {
-	{ 0x11, 40, 0 }, { 0x22, 40, 0 },
+static const struct rpcrdma_segment v2_read_segs[] = {
+	{ 0x11, 40, 0 },
+	{ 0x22, 40, 0 },
 };
 
-static const struct rpcrdma_chunk_out rpcrdma_v2_write = {
-	.co_segs = &rpcrdma_v2_write_seg, .co_nsegs = 1,
+static const struct rpcrdma_chunk_out v2_write = {
+	.co_segs = &v2_write_seg, .co_nsegs = 1,
 };
 
-static const struct rpcrdma_chunk_out rpcrdma_v2_zero = {
-	.co_segs = &rpcrdma_v2_zero_seg, .co_nsegs = 1,
+static const struct rpcrdma_chunk_out v2_zero = {
+	.co_segs = &v2_zero_seg, .co_nsegs = 1,
 };
 
-static const struct rpcrdma_chunk_out rpcrdma_v2_read = {
-	.co_segs = rpcrdma_v2_read_segs, .co_position = 8, .co_nsegs = 2,
+static const struct rpcrdma_chunk_out v2_read = {
+	.co_segs = v2_read_segs, .co_position = 8, .co_nsegs = 2,
 };
 
-struct rpcrdma_v2_call_case {
+struct v2_call_case {
 	const char			*desc;
 	enum rpcrdma_vector_id		vector;
 	u32				msg_len;
 	struct rpcrdma_call_out		call;
 };
 
-static const struct rpcrdma_v2_call_case rpcrdma_v2_call_cases[] = {
-	{
-		.desc = "a Write chunk that may be invalidated",
-		.vector = RPCRDMA_VEC_V2_MSG_INV,
-		.msg_len = 72,
-		.call = {
-			.ko_xid = XID, .ko_credit = 32,
-			.ko_nwrites = 1, .ko_write = &rpcrdma_v2_write,
-			.ko_inv_handle = 0x00040d01,
-		},
-	}, {
-		.desc = "a Long Call",
-		.vector = RPCRDMA_VEC_V2_NOMSG_CALL,
-		.call = {
-			.ko_xid = XID, .ko_credit = 32,
-			.ko_proc = RPCRDMA2_NOMSG,
-			.ko_nreads = 1, .ko_read = &rpcrdma_v2_zero,
-			.ko_inv_handle = 0x00030c01,
-		},
-	},
+static const struct v2_call_case v2_call_cases[] = {
+	{ "a Write chunk that may be invalidated", .vector = VEC_V2_MSG_INV, .msg_len = 72,
+	  .call = { .ko_xid = XID, .ko_credit = 32, .ko_nwrites = 1, .ko_write = &v2_write,
+		    .ko_inv_handle = 0x00040d01, } },
+	{ "a Long Call", .vector = VEC_V2_NOMSG_CALL,
+	  .call = { .ko_xid = XID, .ko_credit = 32, .ko_proc = RPCRDMA2_NOMSG, .ko_nreads = 1,
+		    .ko_read = &v2_zero, .ko_inv_handle = 0x00030c01, } },
 };
 
-KUNIT_ARRAY_PARAM_DESC(rpcrdma_v2_call, rpcrdma_v2_call_cases, desc);
+KUNIT_ARRAY_PARAM_DESC(v2_call, v2_call_cases, desc);
 
 /*
  * Covers: V2-HDR-01 V2-HDR-02 V2-HDR-03 V2-HDR-06 V2-HDR-07 V2-HDR-08 V2-HDR-17
  * Covers: V2-CHK-01 V2-CHK-03 V2-TYP-01 V2-TYP-02 V2-TYP-03 V2-TYP-04 V2-TYP-05
  * Covers: V2-INL-05
  */
-static void rpcrdma_v2_encode_call_vectors(struct kunit *test)
+static void v2_encode_call_vectors(struct kunit *test)
 {
-	const struct rpcrdma_v2_call_case *param = test->param_value;
+	const struct v2_call_case *param = test->param_value;
 	const struct rpcrdma_vector *vec = &rpcrdma_vectors[param->vector];
 	u32 size, len = vec->ve_len - param->msg_len;
 	struct rpcrdma_kunit *fx = test->priv;
 	u8 *buf;
 
 	for (size = 0; size < len; size++) {
-		buf = rpcrdma_kunit_exact(fx, fx->kf_buf, size);
-		KUNIT_EXPECT_EQ(test, rpcrdma_encode_call(2, buf, size,
-							  &param->call),
+		buf = fx_exact(fx, fx->kf_buf, size);
+		KUNIT_EXPECT_EQ(test,
+				rpcrdma_encode_call(2, buf, size, &param->call),
 				-EMSGSIZE);
 	}
-	buf = rpcrdma_kunit_exact(fx, fx->kf_buf, len);
+	buf = fx_exact(fx, fx->kf_buf, len);
 	KUNIT_ASSERT_EQ(test, rpcrdma_encode_call(2, buf, len, &param->call),
 			len);
 	KUNIT_EXPECT_MEMEQ(test, buf, vec->ve_data, len);
@@ -101,15 +89,15 @@ static void rpcrdma_v2_encode_call_vectors(struct kunit *test)
  * Covers: V2-HDR-01 V2-HDR-02 V2-HDR-12 V2-CHK-01 V2-CRD-02 V2-TYP-03
  * Covers: V2-TYP-05
  */
-static void rpcrdma_v2_decode_call_vectors(struct kunit *test)
+static void v2_decode_call_vectors(struct kunit *test)
 {
-	const struct rpcrdma_v2_call_case *param = test->param_value;
+	const struct v2_call_case *param = test->param_value;
 	const struct rpcrdma_vector *vec = &rpcrdma_vectors[param->vector];
 	struct rpcrdma_kunit *fx = test->priv;
 	const struct rpcrdma_hdr *hdr = &fx->kf_hdr;
 
-	KUNIT_ASSERT_EQ(test, rpcrdma_kunit_server2(fx, vec->ve_data,
-						    vec->ve_len), RPCRDMA_OK);
+	KUNIT_ASSERT_EQ(test, fx_server2(fx, vec->ve_data, vec->ve_len),
+			RPCRDMA_OK);
 	KUNIT_EXPECT_EQ(test, hdr->hd_xid, XID);
 	KUNIT_EXPECT_EQ(test, hdr->hd_vers, 2);
 	KUNIT_EXPECT_EQ(test, hdr->hd_credit, 32);
@@ -119,49 +107,45 @@ static void rpcrdma_v2_decode_call_vectors(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, hdr->hd_inv_stray);
 	KUNIT_EXPECT_EQ(test, hdr->hd_msg_len, param->msg_len);
 	KUNIT_EXPECT_EQ(test, hdr->hd_length, vec->ve_len - param->msg_len);
-	KUNIT_EXPECT_EQ(test, hdr->hd_lists.ls_nwrites,
-			param->call.ko_nwrites);
+	KUNIT_EXPECT_EQ(test, hdr->hd_lists.ls_nwrites, param->call.ko_nwrites);
 	KUNIT_EXPECT_EQ(test, hdr->hd_lists.ls_call.ck_nsegs,
 			param->call.ko_nreads);
 	KUNIT_EXPECT_FALSE(test, rpcrdma2_is_grant(hdr, RPCRDMA_OK));
 }
 
 /* Decode the Call vec_v2_msg_inv. Returns its lists, for a Reply to it. */
-static const struct rpcrdma_lists *rpcrdma_v2_offer(struct rpcrdma_kunit *fx)
+static const struct rpcrdma_lists *v2_offer(struct rpcrdma_kunit *fx)
 {
-	const struct rpcrdma_vector *vec =
-		&rpcrdma_vectors[RPCRDMA_VEC_V2_MSG_INV];
+	const struct rpcrdma_vector *vec = &rpcrdma_vectors[VEC_V2_MSG_INV];
 
-	KUNIT_ASSERT_EQ(fx->kf_test,
-			rpcrdma_kunit_server2(fx, vec->ve_data, vec->ve_len),
+	KUNIT_ASSERT_EQ(fx->kf_test, fx_server2(fx, vec->ve_data, vec->ve_len),
 			RPCRDMA_OK);
 	fx->kf_lists = fx->kf_hdr.hd_lists;
 	return &fx->kf_lists;
 }
 
-#define RPCRDMA_V2_REPLY_MSG	44u	/* bytes of the RPC message in vec_v2_msg_reply */
+#define V2_REPLY_MSG	44u	/* bytes of the RPC message in vec_v2_msg_reply */
 
 /* Covers: V2-HDR-06 V2-HDR-07 V2-HDR-08 V2-CHK-12 V2-TYP-04 V2-CRD-06 */
-static void rpcrdma_v2_encode_reply_vector(struct kunit *test)
+static void v2_encode_reply_vector(struct kunit *test)
 {
-	const struct rpcrdma_vector *vec =
-		&rpcrdma_vectors[RPCRDMA_VEC_V2_MSG_REPLY];
-	u32 size, written = 65536, len = vec->ve_len - RPCRDMA_V2_REPLY_MSG;
+	const struct rpcrdma_vector *vec = &rpcrdma_vectors[VEC_V2_MSG_REPLY];
+	u32 size, written = 65536, len = vec->ve_len - V2_REPLY_MSG;
 	struct rpcrdma_kunit *fx = test->priv;
 	struct rpcrdma_reply_out reply = {
 		.ro_xid = XID, .ro_credit = 64, .ro_written = &written,
 	};
 	u8 *buf;
 
-	reply.ro_lists = rpcrdma_v2_offer(fx);
+	reply.ro_lists = v2_offer(fx);
 	KUNIT_EXPECT_EQ(test, rpcrdma_reply_len(RPCRDMA_VERS_2, reply.ro_lists),
 			len);
 	for (size = 0; size < len; size++) {
-		buf = rpcrdma_kunit_exact(fx, vec->ve_data, size);
-		KUNIT_EXPECT_EQ(test, rpcrdma_encode_reply(2, buf, size, &reply),
-				-EMSGSIZE);
+		buf = fx_exact(fx, vec->ve_data, size);
+		KUNIT_EXPECT_EQ(test, rpcrdma_encode_reply(2, buf, size,
+							   &reply), -EMSGSIZE);
 	}
-	buf = rpcrdma_kunit_exact(fx, fx->kf_buf, len);
+	buf = fx_exact(fx, fx->kf_buf, len);
 	KUNIT_ASSERT_EQ(test, rpcrdma_encode_reply(2, buf, len, &reply), len);
 	KUNIT_EXPECT_MEMEQ(test, buf, vec->ve_data, len);
 
@@ -176,58 +160,52 @@ static void rpcrdma_v2_encode_reply_vector(struct kunit *test)
 }
 
 /* Covers: V2-HDR-12 V2-CHK-12 V2-CRD-01 V2-CRD-02 */
-static void rpcrdma_v2_decode_reply_vector(struct kunit *test)
+static void v2_decode_reply_vector(struct kunit *test)
 {
-	const struct rpcrdma_vector *vec =
-		&rpcrdma_vectors[RPCRDMA_VEC_V2_MSG_REPLY];
+	const struct rpcrdma_vector *vec = &rpcrdma_vectors[VEC_V2_MSG_REPLY];
 	struct rpcrdma_kunit *fx = test->priv;
 	const struct rpcrdma_hdr *hdr = &fx->kf_hdr;
 
-	KUNIT_ASSERT_EQ(test, rpcrdma_kunit_client2(fx, vec->ve_data,
-						    vec->ve_len, 0),
+	KUNIT_ASSERT_EQ(test, fx_client2(fx, vec->ve_data, vec->ve_len, 0),
 			RPCRDMA_OK);
 	KUNIT_EXPECT_EQ(test, hdr->hd_xid, XID);
 	KUNIT_EXPECT_EQ(test, hdr->hd_credit, 64);
 	KUNIT_EXPECT_TRUE(test, hdr->hd_response);
 	KUNIT_EXPECT_EQ(test, hdr->hd_inv_handle, 0);
-	KUNIT_EXPECT_EQ(test, hdr->hd_msg_len, RPCRDMA_V2_REPLY_MSG);
+	KUNIT_EXPECT_EQ(test, hdr->hd_msg_len, V2_REPLY_MSG);
 	KUNIT_EXPECT_EQ(test, hdr->hd_lists.ls_write[0].ck_length, 65536);
 	KUNIT_EXPECT_TRUE(test, rpcrdma2_is_grant(hdr, RPCRDMA_OK));
 
 	/* rdma_inv_handle is ignored in a Reply, even if it is the handle of a segment */
 	memcpy(fx->kf_buf, vec->ve_data, vec->ve_len);
 	memcpy(fx->kf_buf + 20, fx->kf_buf + 36, 4);
-	KUNIT_ASSERT_EQ(test, rpcrdma_kunit_client2(fx, fx->kf_buf,
-						    vec->ve_len, 0),
+	KUNIT_ASSERT_EQ(test, fx_client2(fx, fx->kf_buf, vec->ve_len, 0),
 			RPCRDMA_OK);
 	KUNIT_EXPECT_EQ(test, hdr->hd_inv_handle, 0);
 	KUNIT_EXPECT_FALSE(test, hdr->hd_inv_stray);
 
 	/* At a server, a Reply is the Reply to a callback */
-	KUNIT_EXPECT_EQ(test, rpcrdma_kunit_server2(fx, vec->ve_data,
-						    vec->ve_len),
+	KUNIT_EXPECT_EQ(test, fx_server2(fx, vec->ve_data, vec->ve_len),
 			RPCRDMA_BACKWARD_REPLY);
-	KUNIT_EXPECT_TRUE(test, rpcrdma2_is_grant(hdr,
-						  RPCRDMA_BACKWARD_REPLY));
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_is_grant(hdr, RPCRDMA_BACKWARD_REPLY));
 }
 
-static const enum rpcrdma_vector_id rpcrdma_v2_rpc_vectors[] = {
-	RPCRDMA_VEC_V2_MSG_INV, RPCRDMA_VEC_V2_NOMSG_CALL,
-	RPCRDMA_VEC_V2_MSG_REPLY,
+static const enum rpcrdma_vector_id v2_rpc_vectors[] = {
+	VEC_V2_MSG_INV, VEC_V2_NOMSG_CALL, VEC_V2_MSG_REPLY,
 };
 
 /* Covers: V2-HDR-16 V1-HDR-23 V1-CHK-14 G-10 */
-static void rpcrdma_v2_truncated_everywhere(struct kunit *test)
+static void v2_truncated_everywhere(struct kunit *test)
 {
-	static const u32 msg_lens[] = { 72, 0, RPCRDMA_V2_REPLY_MSG };
+	static const u32 msg_lens[] = { 72, 0, V2_REPLY_MSG };
 	enum rpcrdma_verdict want, server, client;
 	struct rpcrdma_kunit *fx = test->priv;
 	const struct rpcrdma_vector *vec;
 	struct rpcrdma2_error error;
 	u32 i, len, hdr_len;
 
-	for (i = 0; i < ARRAY_SIZE(rpcrdma_v2_rpc_vectors); i++) {
-		vec = &rpcrdma_vectors[rpcrdma_v2_rpc_vectors[i]];
+	for (i = 0; i < ARRAY_SIZE(v2_rpc_vectors); i++) {
+		vec = &rpcrdma_vectors[v2_rpc_vectors[i]];
 		hdr_len = vec->ve_len - msg_lens[i];
 		for (len = 0; len < vec->ve_len; len++) {
 			want = RPCRDMA_BAD_LIST;
@@ -237,7 +215,7 @@ static void rpcrdma_v2_truncated_everywhere(struct kunit *test)
 				continue;
 			else if (len >= hdr_len)
 				want = RPCRDMA_BAD_MSG;
-			server = rpcrdma_kunit_server2(fx, vec->ve_data, len);
+			server = fx_server2(fx, vec->ve_data, len);
 			KUNIT_EXPECT_EQ_MSG(test, server, want, "%u: %u bytes",
 					    i, len);
 			/* A request of one of these lengths is answered with an error,
@@ -251,8 +229,7 @@ static void rpcrdma_v2_truncated_everywhere(struct kunit *test)
 					len >= 20 && i < 2);
 			KUNIT_EXPECT_EQ(test, error.er_code,
 					RPCRDMA2_ERR_BAD_XDR);
-			client = rpcrdma_kunit_client2(fx, vec->ve_data, len,
-						       0);
+			client = fx_client2(fx, vec->ve_data, len, 0);
 			KUNIT_EXPECT_EQ_MSG(test, client, want, "%u: %u bytes",
 					    i, len);
 		}
@@ -260,7 +237,7 @@ static void rpcrdma_v2_truncated_everywhere(struct kunit *test)
 }
 
 /* Covers: V2-HDR-04 V2-HDR-05 V2-HDR-16 V2-TYP-15 V2-TYP-16 V2-EXT-11 G-10 */
-static void rpcrdma_v2_all_short_lengths(struct kunit *test)
+static void v2_all_short_lengths(struct kunit *test)
 {
 	static const u32 types[] = {
 		0, 1, 2, 3, 5, 6, 0x80000000, 0xdeadbeef, 0xffffffff,
@@ -271,8 +248,8 @@ static void rpcrdma_v2_all_short_lengths(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(types); i++) {
 		memset(fx->kf_buf, 0, 64);
-		rpcrdma_kunit_clear(fx);
-		rpcrdma_kunit_say(fx, XID, 2, 1, types[i]);
+		fx_clear(fx);
+		fx_say(fx, XID, 2, 1, types[i]);
 		for (len = 0; len <= 40; len++) {
 			want = RPCRDMA_BAD_PROC;
 			if (types[i] == RPCRDMA2_CONNPROP)
@@ -284,29 +261,26 @@ static void rpcrdma_v2_all_short_lengths(struct kunit *test)
 						  RPCRDMA_BAD_MSG;
 			if (len < 20)
 				want = RPCRDMA_DISCARD_SHORT;
-			verdict = rpcrdma_kunit_server2(fx, fx->kf_buf, len);
+			verdict = fx_server2(fx, fx->kf_buf, len);
 			KUNIT_EXPECT_EQ_MSG(test, verdict, want,
-					    "type %u, %u bytes", types[i],
-					    len);
+					    "type %u, %u bytes", types[i], len);
 		}
 	}
 
 	/* If a message has another version and is not an error, only its fixed words are read */
-	rpcrdma_kunit_clear(fx);
-	rpcrdma_kunit_say(fx, XID, 3, 1, 0);
+	fx_clear(fx);
+	fx_say(fx, XID, 3, 1, 0);
 	memset(fx->kf_buf + 16, 0xff, 24);
 	for (len = 0; len <= 40; len++)
-		KUNIT_EXPECT_EQ(test,
-				rpcrdma_kunit_server2(fx, fx->kf_buf, len),
-				len < 16 ? RPCRDMA_DISCARD_SHORT :
-					   RPCRDMA_BAD_VERS);
+		KUNIT_EXPECT_EQ(test, fx_server2(fx, fx->kf_buf, len), len <
+				16 ? RPCRDMA_DISCARD_SHORT : RPCRDMA_BAD_VERS);
 }
 
 /*
  * A message made of words. Only the first @bytes bytes of @words are used. @code is the error that
  * answers the message, and @arg the first argument of the error. @code is 0 if no error is sent.
  */
-struct rpcrdma_v2_words_case {
+struct v2_words_case {
 	const char		*desc;
 	u32			bytes;
 	enum rpcrdma_verdict	verdict;
@@ -315,140 +289,79 @@ struct rpcrdma_v2_words_case {
 	u32			words[32];
 };
 
-static const struct rpcrdma_v2_words_case rpcrdma_v2_server_cases[] = {
-	{
-		.desc = "a Call",
-		.bytes = 44, .verdict = RPCRDMA_OK,
-		.words = { XID, 2, 1, 0, 0, 0, 0, 0, 0, XID, 0 },
-	}, {
-		.desc = "flags that nobody knows",
-		.bytes = 44, .verdict = RPCRDMA_OK,
-		.words = { XID, 2, 1, 0, 0xfffffffe, 0, 0, 0, 0, XID, 0 },
-	}, {
-		.desc = "version 1",
-		.bytes = 36, .verdict = RPCRDMA_BAD_VERS,
-		.code = RPCRDMA2_ERR_VERS, .arg = 1,
-		.words = { XID, 1, 1, 0, 0, 0, 0, XID, 0 },
-	}, {
-		.desc = "version 3",
-		.bytes = 16, .verdict = RPCRDMA_BAD_VERS,
-		.code = RPCRDMA2_ERR_VERS, .arg = 1,
-		.words = { XID, 3, 1, 0xffffffff },
-	}, {
-		.desc = "an error of version 3",
-		.bytes = 36, .verdict = RPCRDMA_DISCARD_ERROR,
-		.words = { XID, 3, 1, 4, 2 },
-	}, {
-		.desc = "type 2",
-		.bytes = 44, .verdict = RPCRDMA_BAD_PROC,
-		.code = RPCRDMA2_ERR_INVAL_HTYPE,
-		.words = { XID, 2, 1, 2, 0, 0, 0, 0, 0, XID, 0 },
-	}, {
-		.desc = "type 3",
-		.bytes = 20, .verdict = RPCRDMA_BAD_PROC,
-		.code = RPCRDMA2_ERR_INVAL_HTYPE,
-		.words = { XID, 2, 1, 3 },
-	}, {
-		.desc = "type 6",
-		.bytes = 20, .verdict = RPCRDMA_BAD_PROC,
-		.code = RPCRDMA2_ERR_INVAL_HTYPE,
-		.words = { XID, 2, 1, 6 },
-	}, {
-		.desc = "type 4294967295",
-		.bytes = 20, .verdict = RPCRDMA_BAD_PROC,
-		.code = RPCRDMA2_ERR_INVAL_HTYPE,
-		.words = { XID, 2, 1, 0xffffffff },
-	}, {
-		.desc = "an unknown type in a response",
-		.bytes = 20, .verdict = RPCRDMA_BAD_PROC,
-		.words = { XID, 2, 1, 6, 1 },
-	}, {
-		.desc = "a presence word of 2",
-		.bytes = 44, .verdict = RPCRDMA_BAD_LIST,
-		.code = RPCRDMA2_ERR_BAD_XDR,
-		.words = { XID, 2, 1, 0, 0, 0, 2, 0, 0, XID, 0 },
-	}, {
-		.desc = "RDMA2_MSG with a Position Zero chunk",
-		.bytes = 68, .verdict = RPCRDMA_BAD_FORM,
-		.code = RPCRDMA2_ERR_BAD_XDR,
-		.words = { XID, 2, 1, 0, 0, 0, 1, 0, 7, 40, 0, 0, 0, 0, 0,
-			   XID, 0 },
-	}, {
-		.desc = "RDMA2_NOMSG without a Position Zero chunk",
-		.bytes = 36, .verdict = RPCRDMA_BAD_FORM,
-		.code = RPCRDMA2_ERR_BAD_XDR,
-		.words = { XID, 2, 1, 1 },
-	}, {
-		.desc = "RDMA2_NOMSG with an RPC message behind it",
-		.bytes = 68, .verdict = RPCRDMA_BAD_MSG,
-		.code = RPCRDMA2_ERR_BAD_XDR,
-		.words = { XID, 2, 1, 1, 0, 0, 1, 0, 7, 40, 0, 0, 0, 0, 0,
-			   XID, 0 },
-	}, {
-		.desc = "a position that is not aligned",
-		.bytes = 68, .verdict = RPCRDMA_BAD_POSITION,
-		.code = RPCRDMA2_ERR_BAD_XDR,
-		.words = { XID, 2, 1, 0, 0, 0, 1, 6, 7, 40, 0, 0, 0, 0, 0,
-			   XID, 0 },
-	}, {
-		.desc = "two XIDs",
-		.bytes = 44, .verdict = RPCRDMA_BAD_XID,
-		.code = RPCRDMA2_ERR_BAD_XDR,
-		.words = { XID, 2, 1, 0, 0, 0, 0, 0, 0, XID + 1, 0 },
-	}, {
-		.desc = "a Reply without F_RESPONSE",
-		.bytes = 44, .verdict = RPCRDMA_BAD_DIRECTION,
-		.code = RPCRDMA2_ERR_BAD_XDR,
-		.words = { XID, 2, 1, 0, 0, 0, 0, 0, 0, XID, 1 },
-	}, {
-		.desc = "a Call with F_RESPONSE",
-		.bytes = 44, .verdict = RPCRDMA_BAD_DIRECTION,
-		.words = { XID, 2, 1, 0, 1, 0, 0, 0, 0, XID, 0 },
-	}, {
-		.desc = "neither Call nor Reply",
-		.bytes = 44, .verdict = RPCRDMA_BAD_DIRECTION,
-		.code = RPCRDMA2_ERR_BAD_XDR,
-		.words = { XID, 2, 1, 0, 0, 0, 0, 0, 0, XID, 2 },
-	}, {
-		.desc = "a segment count that leads out of the message",
-		.bytes = 44, .verdict = RPCRDMA_BAD_LIST,
-		.code = RPCRDMA2_ERR_BAD_XDR,
-		.words = { XID, 2, 1, 0, 0, 0, 0, 1, 0xffffffff, XID, 0 },
-	}, {
-		.desc = "lengths that overflow",
-		.bytes = 88, .verdict = RPCRDMA_BAD_LENGTH,
-		.code = RPCRDMA2_ERR_BAD_XDR,
-		.words = { XID, 2, 1, 0, 0, 0, 0, 1, 2, 7, 0xffffffff, 0, 0,
-			   7, 1, 0, 0, 0, 0, 0, XID, 0 },
-	}, {
-		.desc = "a Reply to a callback",
-		.bytes = 44, .verdict = RPCRDMA_BACKWARD_REPLY,
-		.words = { XID, 2, 1, 0, 1, 0, 0, 0, 0, XID, 1 },
-	}, {
-		.desc = "a bad Reply to a callback",
-		.bytes = 44, .verdict = RPCRDMA_BAD_LIST,
-		.words = { XID, 2, 1, 0, 1, 0, 3, 0, 0, XID, 1 },
-	},
+static const struct v2_words_case v2_server_cases[] = {
+	{ "a Call", .bytes = 44, .verdict = RPCRDMA_OK,
+	  .words = { XID, 2, 1, 0, 0, 0, 0, 0, 0, XID, 0 } },
+	{ "flags that nobody knows", .bytes = 44, .verdict = RPCRDMA_OK,
+	  .words = { XID, 2, 1, 0, 0xfffffffe, 0, 0, 0, 0, XID, 0 } },
+	{ "version 1", .bytes = 36, .verdict = RPCRDMA_BAD_VERS, .code = RPCRDMA2_ERR_VERS,
+	  .arg = 1, .words = { XID, 1, 1, 0, 0, 0, 0, XID, 0 } },
+	{ "version 3", .bytes = 16, .verdict = RPCRDMA_BAD_VERS, .code = RPCRDMA2_ERR_VERS,
+	  .arg = 1, .words = { XID, 3, 1, 0xffffffff } },
+	{ "an error of version 3", .bytes = 36, .verdict = RPCRDMA_DISCARD_ERROR,
+	  .words = { XID, 3, 1, 4, 2 } },
+	{ "type 2", .bytes = 44, .verdict = RPCRDMA_BAD_PROC, .code = RPCRDMA2_ERR_INVAL_HTYPE,
+	  .words = { XID, 2, 1, 2, 0, 0, 0, 0, 0, XID, 0 } },
+	{ "type 3", .bytes = 20, .verdict = RPCRDMA_BAD_PROC, .code = RPCRDMA2_ERR_INVAL_HTYPE,
+	  .words = { XID, 2, 1, 3 } },
+	{ "type 6", .bytes = 20, .verdict = RPCRDMA_BAD_PROC, .code = RPCRDMA2_ERR_INVAL_HTYPE,
+	  .words = { XID, 2, 1, 6 } },
+	{ "type 4294967295", .bytes = 20, .verdict = RPCRDMA_BAD_PROC,
+	  .code = RPCRDMA2_ERR_INVAL_HTYPE, .words = { XID, 2, 1, 0xffffffff } },
+	{ "an unknown type in a response", .bytes = 20, .verdict = RPCRDMA_BAD_PROC,
+	  .words = { XID, 2, 1, 6, 1 } },
+	{ "a presence word of 2", .bytes = 44, .verdict = RPCRDMA_BAD_LIST,
+	  .code = RPCRDMA2_ERR_BAD_XDR, .words = { XID, 2, 1, 0, 0, 0, 2, 0, 0, XID, 0 } },
+	{ "RDMA2_MSG with a Position Zero chunk", .bytes = 68, .verdict = RPCRDMA_BAD_FORM,
+	  .code = RPCRDMA2_ERR_BAD_XDR,
+	  .words = { XID, 2, 1, 0, 0, 0, 1, 0, 7, 40, 0, 0, 0, 0, 0, XID, 0 } },
+	{ "RDMA2_NOMSG without a Position Zero chunk", .bytes = 36, .verdict = RPCRDMA_BAD_FORM,
+	  .code = RPCRDMA2_ERR_BAD_XDR, .words = { XID, 2, 1, 1 } },
+	{ "RDMA2_NOMSG with an RPC message behind it", .bytes = 68, .verdict = RPCRDMA_BAD_MSG,
+	  .code = RPCRDMA2_ERR_BAD_XDR,
+	  .words = { XID, 2, 1, 1, 0, 0, 1, 0, 7, 40, 0, 0, 0, 0, 0, XID, 0 } },
+	{ "a position that is not aligned", .bytes = 68, .verdict = RPCRDMA_BAD_POSITION,
+	  .code = RPCRDMA2_ERR_BAD_XDR,
+	  .words = { XID, 2, 1, 0, 0, 0, 1, 6, 7, 40, 0, 0, 0, 0, 0, XID, 0 } },
+	{ "two XIDs", .bytes = 44, .verdict = RPCRDMA_BAD_XID, .code = RPCRDMA2_ERR_BAD_XDR,
+	  .words = { XID, 2, 1, 0, 0, 0, 0, 0, 0, XID + 1, 0 } },
+	{ "a Reply without F_RESPONSE", .bytes = 44, .verdict = RPCRDMA_BAD_DIRECTION,
+	  .code = RPCRDMA2_ERR_BAD_XDR, .words = { XID, 2, 1, 0, 0, 0, 0, 0, 0, XID, 1 } },
+	{ "a Call with F_RESPONSE", .bytes = 44, .verdict = RPCRDMA_BAD_DIRECTION,
+	  .words = { XID, 2, 1, 0, 1, 0, 0, 0, 0, XID, 0 } },
+	{ "neither Call nor Reply", .bytes = 44, .verdict = RPCRDMA_BAD_DIRECTION,
+	  .code = RPCRDMA2_ERR_BAD_XDR, .words = { XID, 2, 1, 0, 0, 0, 0, 0, 0, XID, 2 } },
+	{ "a segment count that leads out of the message", .bytes = 44,
+	  .verdict = RPCRDMA_BAD_LIST, .code = RPCRDMA2_ERR_BAD_XDR,
+	  .words = { XID, 2, 1, 0, 0, 0, 0, 1, 0xffffffff, XID, 0 } },
+	{ "lengths that overflow", .bytes = 88, .verdict = RPCRDMA_BAD_LENGTH,
+	  .code = RPCRDMA2_ERR_BAD_XDR,
+	  .words = { XID, 2, 1, 0, 0, 0, 0, 1, 2, 7, 0xffffffff, 0, 0, 7, 1, 0, 0, 0, 0, 0, XID,
+		     0 } },
+	{ "a Reply to a callback", .bytes = 44, .verdict = RPCRDMA_BACKWARD_REPLY,
+	  .words = { XID, 2, 1, 0, 1, 0, 0, 0, 0, XID, 1 } },
+	{ "a bad Reply to a callback", .bytes = 44, .verdict = RPCRDMA_BAD_LIST,
+	  .words = { XID, 2, 1, 0, 1, 0, 3, 0, 0, XID, 1 } },
 };
 
-KUNIT_ARRAY_PARAM_DESC(rpcrdma_v2_server, rpcrdma_v2_server_cases, desc);
+KUNIT_ARRAY_PARAM_DESC(v2_server, v2_server_cases, desc);
 
 /*
  * Covers: V2-HDR-04 V2-HDR-12 V2-HDR-13 V2-HDR-14 V2-CHK-02 V2-TYP-06 V2-TYP-15
  * Covers: V2-TYP-16 V2-TYP-17 V2-ERR-03 V2-ERR-04 V2-ERR-06 V2-ERR-09 V2-EXT-01
  * Covers: V2-EXT-03 G-01 G-08 G-09 G-12 G-21
  */
-static void rpcrdma_v2_judges_at_a_server(struct kunit *test)
+static void v2_judges_at_a_server(struct kunit *test)
 {
-	const struct rpcrdma_v2_words_case *param = test->param_value;
+	const struct v2_words_case *param = test->param_value;
 	const struct rpcrdma2_accept *accept = &rpcrdma2_accept_forward;
 	struct rpcrdma_kunit *fx = test->priv;
 	struct rpcrdma2_error error;
 	enum rpcrdma_verdict verdict;
 
 	KUNIT_ASSERT_LE(test, param->bytes, sizeof(param->words));
-	rpcrdma_kunit_words(fx, param->words, ARRAY_SIZE(param->words));
-	verdict = rpcrdma_kunit_server2(fx, fx->kf_buf, param->bytes);
+	fx_words(fx, param->words, ARRAY_SIZE(param->words));
+	verdict = fx_server2(fx, fx->kf_buf, param->bytes);
 	KUNIT_EXPECT_EQ(test, verdict, param->verdict);
 	KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_xid, XID);
 	KUNIT_ASSERT_EQ(test, rpcrdma2_refusal(&fx->kf_hdr, verdict, accept,
@@ -459,110 +372,65 @@ static void rpcrdma_v2_judges_at_a_server(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, error.er_arg[0], param->arg);
 }
 
-static const struct rpcrdma_v2_words_case rpcrdma_v2_client_cases[] = {
-	{
-		.desc = "a Reply",
-		.bytes = 44, .verdict = RPCRDMA_OK,
-		.words = { XID, 2, 1, 0, 1, 0, 0, 0, 0, XID, 1 },
-	}, {
-		.desc = "a Reply with unknown flags and a handle",
-		.bytes = 44, .verdict = RPCRDMA_OK,
-		.words = { XID, 2, 1, 0, 0xffffffff, 7, 0, 0, 0, XID, 1 },
-	}, {
-		.desc = "a Long Reply",
-		.bytes = 56, .verdict = RPCRDMA_OK,
-		.words = { XID, 2, 1, 1, 1, 0, 0, 0, 1, 1, 7, 40, 0, 0 },
-	}, {
-		.desc = "a Long Reply without a Reply chunk",
-		.bytes = 36, .verdict = RPCRDMA_BAD_FORM,
-		.words = { XID, 2, 1, 1, 1 },
-	}, {
-		.desc = "a Long Reply of no bytes",
-		.bytes = 56, .verdict = RPCRDMA_BAD_FORM,
-		.words = { XID, 2, 1, 1, 1, 0, 0, 0, 1, 1, 7, 0, 0, 0 },
-	}, {
-		.desc = "a Reply with a Read chunk",
-		.bytes = 68, .verdict = RPCRDMA_BAD_FORM,
-		.words = { XID, 2, 1, 0, 1, 0, 1, 4, 7, 40, 0, 0, 0, 0, 0,
-			   XID, 1 },
-	}, {
-		.desc = "a Reply with a Call in it",
-		.bytes = 44, .verdict = RPCRDMA_BAD_DIRECTION,
-		.words = { XID, 2, 1, 0, 1, 0, 0, 0, 0, XID, 0 },
-	}, {
-		.desc = "a Reply with two XIDs",
-		.bytes = 44, .verdict = RPCRDMA_BAD_XID,
-		.words = { XID, 2, 1, 0, 1, 0, 0, 0, 0, XID + 1, 1 },
-	}, {
-		.desc = "a version 1 Reply",
-		.bytes = 36, .verdict = RPCRDMA_BAD_VERS,
-		.words = { XID, 1, 1, 0, 0, 0, 0, XID, 1 },
-	}, {
-		.desc = "an unknown type in a response",
-		.bytes = 20, .verdict = RPCRDMA_BAD_PROC,
-		.words = { XID, 2, 1, 6, 1 },
-	}, {
-		.desc = "an unknown type in a request",
-		.bytes = 20, .verdict = RPCRDMA_BAD_PROC,
-		.code = RPCRDMA2_ERR_INVAL_HTYPE,
-		.words = { XID, 2, 1, 6, 0 },
-	}, {
-		.desc = "a backward Call",
-		.bytes = 44, .verdict = RPCRDMA_BACKWARD_CALL,
-		.words = { XID, 2, 1, 0, 0, 0, 0, 0, 0, XID, 0 },
-	}, {
-		.desc = "a backward Call with two XIDs",
-		.bytes = 44, .verdict = RPCRDMA_BAD_XID,
-		.code = RPCRDMA2_ERR_BAD_XDR,
-		.words = { XID, 2, 1, 0, 0, 0, 0, 0, 0, XID + 1, 0 },
-	}, {
-		.desc = "a backward Call with a Read chunk",
-		.bytes = 68, .verdict = RPCRDMA_MANY_READS,
-		.code = RPCRDMA2_ERR_READ_CHUNKS,
-		.words = { XID, 2, 1, 0, 0, 0, 1, 8, 7, 40, 0, 0, 0, 0, 0,
-			   XID, 0 },
-	}, {
-		.desc = "a long backward Call",
-		.bytes = 60, .verdict = RPCRDMA_MANY_READS,
-		.code = RPCRDMA2_ERR_READ_CHUNKS,
-		.words = { XID, 2, 1, 1, 0, 0, 1, 0, 7, 40, 0, 0 },
-	}, {
-		.desc = "a backward Call with a Write chunk",
-		.bytes = 68, .verdict = RPCRDMA_BAD_FORM,
-		.code = RPCRDMA2_ERR_BAD_XDR,
-		.words = { XID, 2, 1, 0, 0, 0, 0, 1, 1, 7, 40, 0, 0, 0, 0,
-			   XID, 0 },
-	}, {
-		.desc = "a backward Call with a Reply chunk",
-		.bytes = 64, .verdict = RPCRDMA_BAD_FORM,
-		.code = RPCRDMA2_ERR_BAD_XDR,
-		.words = { XID, 2, 1, 0, 0, 0, 0, 0, 1, 1, 7, 40, 0, 0,
-			   XID, 0 },
-	}, {
-		.desc = "a backward Call with too many segments",
-		.bytes = 48, .verdict = RPCRDMA_BAD_LIST,
-		.code = RPCRDMA2_ERR_BAD_XDR,
-		.words = { XID, 2, 1, 0, 0, 0, 0, 0, 1, 65, XID, 0 },
-	},
+static const struct v2_words_case v2_client_cases[] = {
+	{ "a Reply", .bytes = 44, .verdict = RPCRDMA_OK,
+	  .words = { XID, 2, 1, 0, 1, 0, 0, 0, 0, XID, 1 } },
+	{ "a Reply with unknown flags and a handle", .bytes = 44, .verdict = RPCRDMA_OK,
+	  .words = { XID, 2, 1, 0, 0xffffffff, 7, 0, 0, 0, XID, 1 } },
+	{ "a Long Reply", .bytes = 56, .verdict = RPCRDMA_OK,
+	  .words = { XID, 2, 1, 1, 1, 0, 0, 0, 1, 1, 7, 40, 0, 0 } },
+	{ "a Long Reply without a Reply chunk", .bytes = 36, .verdict = RPCRDMA_BAD_FORM,
+	  .words = { XID, 2, 1, 1, 1 } },
+	{ "a Long Reply of no bytes", .bytes = 56, .verdict = RPCRDMA_BAD_FORM,
+	  .words = { XID, 2, 1, 1, 1, 0, 0, 0, 1, 1, 7, 0, 0, 0 } },
+	{ "a Reply with a Read chunk", .bytes = 68, .verdict = RPCRDMA_BAD_FORM,
+	  .words = { XID, 2, 1, 0, 1, 0, 1, 4, 7, 40, 0, 0, 0, 0, 0, XID, 1 } },
+	{ "a Reply with a Call in it", .bytes = 44, .verdict = RPCRDMA_BAD_DIRECTION,
+	  .words = { XID, 2, 1, 0, 1, 0, 0, 0, 0, XID, 0 } },
+	{ "a Reply with two XIDs", .bytes = 44, .verdict = RPCRDMA_BAD_XID,
+	  .words = { XID, 2, 1, 0, 1, 0, 0, 0, 0, XID + 1, 1 } },
+	{ "a version 1 Reply", .bytes = 36, .verdict = RPCRDMA_BAD_VERS,
+	  .words = { XID, 1, 1, 0, 0, 0, 0, XID, 1 } },
+	{ "an unknown type in a response", .bytes = 20, .verdict = RPCRDMA_BAD_PROC,
+	  .words = { XID, 2, 1, 6, 1 } },
+	{ "an unknown type in a request", .bytes = 20, .verdict = RPCRDMA_BAD_PROC,
+	  .code = RPCRDMA2_ERR_INVAL_HTYPE, .words = { XID, 2, 1, 6, 0 } },
+	{ "a backward Call", .bytes = 44, .verdict = RPCRDMA_BACKWARD_CALL,
+	  .words = { XID, 2, 1, 0, 0, 0, 0, 0, 0, XID, 0 } },
+	{ "a backward Call with two XIDs", .bytes = 44, .verdict = RPCRDMA_BAD_XID,
+	  .code = RPCRDMA2_ERR_BAD_XDR, .words = { XID, 2, 1, 0, 0, 0, 0, 0, 0, XID + 1, 0 } },
+	{ "a backward Call with a Read chunk", .bytes = 68, .verdict = RPCRDMA_MANY_READS,
+	  .code = RPCRDMA2_ERR_READ_CHUNKS,
+	  .words = { XID, 2, 1, 0, 0, 0, 1, 8, 7, 40, 0, 0, 0, 0, 0, XID, 0 } },
+	{ "a long backward Call", .bytes = 60, .verdict = RPCRDMA_MANY_READS,
+	  .code = RPCRDMA2_ERR_READ_CHUNKS, .words = { XID, 2, 1, 1, 0, 0, 1, 0, 7, 40, 0, 0 } },
+	{ "a backward Call with a Write chunk", .bytes = 68, .verdict = RPCRDMA_BAD_FORM,
+	  .code = RPCRDMA2_ERR_BAD_XDR,
+	  .words = { XID, 2, 1, 0, 0, 0, 0, 1, 1, 7, 40, 0, 0, 0, 0, XID, 0 } },
+	{ "a backward Call with a Reply chunk", .bytes = 64, .verdict = RPCRDMA_BAD_FORM,
+	  .code = RPCRDMA2_ERR_BAD_XDR,
+	  .words = { XID, 2, 1, 0, 0, 0, 0, 0, 1, 1, 7, 40, 0, 0, XID, 0 } },
+	{ "a backward Call with too many segments", .bytes = 48, .verdict = RPCRDMA_BAD_LIST,
+	  .code = RPCRDMA2_ERR_BAD_XDR, .words = { XID, 2, 1, 0, 0, 0, 0, 0, 1, 65, XID, 0 } },
 };
 
-KUNIT_ARRAY_PARAM_DESC(rpcrdma_v2_client, rpcrdma_v2_client_cases, desc);
+KUNIT_ARRAY_PARAM_DESC(v2_client, v2_client_cases, desc);
 
 /*
  * Covers: V2-HDR-12 V2-HDR-13 V2-HDR-14 V2-CHK-12 V2-TYP-06 V2-TYP-16
  * Covers: V2-ERR-03 V2-BC-03 V2-BC-05 V2-BC-07 V2-BC-08 V2-NEG-14 G-12 G-24
  */
-static void rpcrdma_v2_judges_at_a_client(struct kunit *test)
+static void v2_judges_at_a_client(struct kunit *test)
 {
-	const struct rpcrdma_v2_words_case *param = test->param_value;
+	const struct v2_words_case *param = test->param_value;
 	const struct rpcrdma2_accept *accept = &rpcrdma2_accept_backward;
 	struct rpcrdma_kunit *fx = test->priv;
 	struct rpcrdma2_error error;
 	enum rpcrdma_verdict verdict;
 
 	KUNIT_ASSERT_LE(test, param->bytes, sizeof(param->words));
-	rpcrdma_kunit_words(fx, param->words, ARRAY_SIZE(param->words));
-	verdict = rpcrdma_kunit_client2(fx, fx->kf_buf, param->bytes, 0);
+	fx_words(fx, param->words, ARRAY_SIZE(param->words));
+	verdict = fx_client2(fx, fx->kf_buf, param->bytes, 0);
 	KUNIT_EXPECT_EQ(test, verdict, param->verdict);
 	KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_xid, XID);
 	KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_inv_handle, 0);
@@ -579,32 +447,32 @@ static void rpcrdma_v2_judges_at_a_client(struct kunit *test)
 }
 
 /* Write a Call to the fixture's buffer. Each of its Read and Write chunks has @nsegs segments. */
-static void rpcrdma_v2_put_call(struct rpcrdma_kunit *fx, u32 nreads,
-				u32 nwrites, u32 nsegs)
+static void v2_put_call(struct rpcrdma_kunit *fx, u32 nreads, u32 nwrites,
+			u32 nsegs)
 {
 	u32 i, j;
 
-	rpcrdma_kunit_clear(fx);
-	rpcrdma_kunit_say(fx, XID, 2, 1, 0, 0, 0);
+	fx_clear(fx);
+	fx_say(fx, XID, 2, 1, 0, 0, 0);
 	for (i = 0; i < nreads; i++)
 		for (j = 0; j < nsegs; j++) {
-			rpcrdma_kunit_say(fx, 1, 8 + 4 * i);
-			rpcrdma_kunit_seg(fx, 7, 4, 0);
+			fx_say(fx, 1, 8 + 4 * i);
+			fx_seg(fx, 7, 4, 0);
 		}
-	rpcrdma_kunit_word(fx, 0);
+	fx_word(fx, 0);
 	for (i = 0; i < nwrites; i++) {
-		rpcrdma_kunit_say(fx, 1, nsegs);
+		fx_say(fx, 1, nsegs);
 		for (j = 0; j < nsegs; j++)
-			rpcrdma_kunit_seg(fx, 7, 4, 0);
+			fx_seg(fx, 7, 4, 0);
 	}
-	rpcrdma_kunit_say(fx, 0, 0, XID, 0);
+	fx_say(fx, 0, 0, XID, 0);
 }
 
-static void rpcrdma_v2_expect_refusal(struct rpcrdma_kunit *fx,
-				      const struct rpcrdma2_accept *accept,
-				      u32 code, u32 arg)
+static void v2_expect_refusal(struct rpcrdma_kunit *fx,
+			      const struct rpcrdma2_accept *accept, u32 code,
+			      u32 arg)
 {
-	void *copy = rpcrdma_kunit_exact(fx, fx->kf_buf, fx->kf_len);
+	void *copy = fx_exact(fx, fx->kf_buf, fx->kf_len);
 	struct kunit *test = fx->kf_test;
 	enum rpcrdma_verdict verdict;
 	struct rpcrdma2_error error;
@@ -621,42 +489,42 @@ static void rpcrdma_v2_expect_refusal(struct rpcrdma_kunit *fx,
 }
 
 /* Covers: V2-ERR-11 V2-ERR-14 V2-ERR-16 V2-ERR-28 V1-CHK-15 G-23 G-32 */
-static void rpcrdma_v2_says_which_limit(struct kunit *test)
+static void v2_says_which_limit(struct kunit *test)
 {
 	const struct rpcrdma2_accept *full = &rpcrdma2_accept_forward;
 	struct rpcrdma2_accept low = *full;
 	struct rpcrdma_kunit *fx = test->priv;
 
 	/* The default limits */
-	rpcrdma_v2_put_call(fx, 15, 16, 2);
-	rpcrdma_v2_expect_refusal(fx, full, 0, 0);
-	rpcrdma_v2_put_call(fx, 16, 0, 1);
-	rpcrdma_v2_expect_refusal(fx, full, RPCRDMA2_ERR_READ_CHUNKS, 15);
-	rpcrdma_v2_put_call(fx, 17, 0, 1);
-	rpcrdma_v2_expect_refusal(fx, full, RPCRDMA2_ERR_READ_CHUNKS, 15);
-	rpcrdma_v2_put_call(fx, 0, 17, 1);
-	rpcrdma_v2_expect_refusal(fx, full, RPCRDMA2_ERR_WRITE_CHUNKS, 16);
-	rpcrdma_v2_put_call(fx, 1, 1, 64);
-	rpcrdma_v2_expect_refusal(fx, full, 0, 0);
-	rpcrdma_v2_put_call(fx, 1, 0, 65);
-	rpcrdma_v2_expect_refusal(fx, full, RPCRDMA2_ERR_SEGMENTS, 64);
-	rpcrdma_v2_put_call(fx, 0, 1, 65);
-	rpcrdma_v2_expect_refusal(fx, full, RPCRDMA2_ERR_SEGMENTS, 64);
+	v2_put_call(fx, 15, 16, 2);
+	v2_expect_refusal(fx, full, 0, 0);
+	v2_put_call(fx, 16, 0, 1);
+	v2_expect_refusal(fx, full, RPCRDMA2_ERR_READ_CHUNKS, 15);
+	v2_put_call(fx, 17, 0, 1);
+	v2_expect_refusal(fx, full, RPCRDMA2_ERR_READ_CHUNKS, 15);
+	v2_put_call(fx, 0, 17, 1);
+	v2_expect_refusal(fx, full, RPCRDMA2_ERR_WRITE_CHUNKS, 16);
+	v2_put_call(fx, 1, 1, 64);
+	v2_expect_refusal(fx, full, 0, 0);
+	v2_put_call(fx, 1, 0, 65);
+	v2_expect_refusal(fx, full, RPCRDMA2_ERR_SEGMENTS, 64);
+	v2_put_call(fx, 0, 1, 65);
+	v2_expect_refusal(fx, full, RPCRDMA2_ERR_SEGMENTS, 64);
 
 	/* Lower limits */
 	low.ac_reads = 1;
 	low.ac_writes = 2;
 	low.ac_segs = 3;
-	rpcrdma_v2_put_call(fx, 1, 2, 3);
-	rpcrdma_v2_expect_refusal(fx, &low, 0, 0);
-	rpcrdma_v2_put_call(fx, 2, 0, 1);
-	rpcrdma_v2_expect_refusal(fx, &low, RPCRDMA2_ERR_READ_CHUNKS, 1);
-	rpcrdma_v2_put_call(fx, 0, 3, 1);
-	rpcrdma_v2_expect_refusal(fx, &low, RPCRDMA2_ERR_WRITE_CHUNKS, 2);
-	rpcrdma_v2_put_call(fx, 0, 1, 4);
-	rpcrdma_v2_expect_refusal(fx, &low, RPCRDMA2_ERR_SEGMENTS, 3);
-	rpcrdma_v2_put_call(fx, 1, 0, 4);
-	rpcrdma_v2_expect_refusal(fx, &low, RPCRDMA2_ERR_SEGMENTS, 3);
+	v2_put_call(fx, 1, 2, 3);
+	v2_expect_refusal(fx, &low, 0, 0);
+	v2_put_call(fx, 2, 0, 1);
+	v2_expect_refusal(fx, &low, RPCRDMA2_ERR_READ_CHUNKS, 1);
+	v2_put_call(fx, 0, 3, 1);
+	v2_expect_refusal(fx, &low, RPCRDMA2_ERR_WRITE_CHUNKS, 2);
+	v2_put_call(fx, 0, 1, 4);
+	v2_expect_refusal(fx, &low, RPCRDMA2_ERR_SEGMENTS, 3);
+	v2_put_call(fx, 1, 0, 4);
+	v2_expect_refusal(fx, &low, RPCRDMA2_ERR_SEGMENTS, 3);
 
 	/* A server that accepts no Read chunks answers them with READ_CHUNKS, whose argument is
 	 * then 0. A server that accepts no Write chunks answers them with REPLY_RESOURCE, which
@@ -664,22 +532,22 @@ static void rpcrdma_v2_says_which_limit(struct kunit *test)
 	 */
 	low.ac_reads = 0;
 	low.ac_writes = 0;
-	rpcrdma_v2_put_call(fx, 1, 0, 1);
-	rpcrdma_v2_expect_refusal(fx, &low, RPCRDMA2_ERR_READ_CHUNKS, 0);
-	rpcrdma_v2_put_call(fx, 0, 2, 3);
-	rpcrdma_v2_expect_refusal(fx, &low, RPCRDMA2_ERR_REPLY_RESOURCE, 24);
+	v2_put_call(fx, 1, 0, 1);
+	v2_expect_refusal(fx, &low, RPCRDMA2_ERR_READ_CHUNKS, 0);
+	v2_put_call(fx, 0, 2, 3);
+	v2_expect_refusal(fx, &low, RPCRDMA2_ERR_REPLY_RESOURCE, 24);
 }
 
 /* Covers: V2-ERR-16 V2-BC-07 */
-static void rpcrdma_v2_limits_in_every_list(struct kunit *test)
+static void v2_limits_in_every_list(struct kunit *test)
 {
 	static const u32 zero[] = {
-		XID, 2, 1, 1, 0, 0, 1, 0, 7, 40, 0, 0, 1, 0, 7, 40, 0, 0,
-		0, 0, 0,
+		XID, 2, 1, 1, 0, 0, 1, 0, 7, 40, 0, 0, 1, 0, 7, 40, 0, 0, 0, 0,
+		0,
 	};
 	static const u32 reply[] = {
-		XID, 2, 1, 0, 0, 0, 0, 0, 1, 2, 7, 40, 0, 0, 7, 40, 0, 0,
-		XID, 0,
+		XID, 2, 1, 0, 0, 0, 0, 0, 1, 2, 7, 40, 0, 0, 7, 40, 0, 0, XID,
+		0,
 	};
 	static const struct {
 		u32 reads, writes, segs, code;
@@ -696,34 +564,34 @@ static void rpcrdma_v2_limits_in_every_list(struct kunit *test)
 	u32 i;
 
 	low.ac_segs = 1;
-	rpcrdma_kunit_words(fx, zero, ARRAY_SIZE(zero));
-	rpcrdma_v2_expect_refusal(fx, &low, RPCRDMA2_ERR_SEGMENTS, 1);
+	fx_words(fx, zero, ARRAY_SIZE(zero));
+	v2_expect_refusal(fx, &low, RPCRDMA2_ERR_SEGMENTS, 1);
 	low.ac_segs = 2;
-	rpcrdma_v2_expect_refusal(fx, &low, 0, 0);
-	rpcrdma_kunit_clear(fx);
-	rpcrdma_kunit_words(fx, reply, ARRAY_SIZE(reply));
-	rpcrdma_v2_expect_refusal(fx, &low, 0, 0);
+	v2_expect_refusal(fx, &low, 0, 0);
+	fx_clear(fx);
+	fx_words(fx, reply, ARRAY_SIZE(reply));
+	v2_expect_refusal(fx, &low, 0, 0);
 	low.ac_segs = 1;
-	rpcrdma_v2_expect_refusal(fx, &low, RPCRDMA2_ERR_SEGMENTS, 1);
+	v2_expect_refusal(fx, &low, RPCRDMA2_ERR_SEGMENTS, 1);
 
 	/* A client accepts no chunks in a backward Call. If the Call has Write chunks, but no
 	 * Read chunks, the client answers BAD_XDR
 	 */
 	for (i = 0; i < ARRAY_SIZE(backward); i++) {
-		rpcrdma_v2_put_call(fx, backward[i].reads, backward[i].writes,
-				    backward[i].segs);
-		rpcrdma_v2_expect_refusal(fx, &rpcrdma2_accept_backward,
-					  backward[i].code, 0);
+		v2_put_call(fx, backward[i].reads, backward[i].writes,
+			    backward[i].segs);
+		v2_expect_refusal(fx, &rpcrdma2_accept_backward,
+				  backward[i].code, 0);
 	}
-	rpcrdma_kunit_clear(fx);
-	rpcrdma_kunit_say(fx, XID, 2, 1, 1, 0, 0);
+	fx_clear(fx);
+	fx_say(fx, XID, 2, 1, 1, 0, 0);
 	for (i = 0; i < 65; i++) {
-		rpcrdma_kunit_say(fx, 1, 0);
-		rpcrdma_kunit_seg(fx, 7, 4, 0);
+		fx_say(fx, 1, 0);
+		fx_seg(fx, 7, 4, 0);
 	}
-	rpcrdma_kunit_say(fx, 0, 0, 0);
-	rpcrdma_v2_expect_refusal(fx, &rpcrdma2_accept_backward,
-				  RPCRDMA2_ERR_READ_CHUNKS, 0);
+	fx_say(fx, 0, 0, 0);
+	v2_expect_refusal(fx, &rpcrdma2_accept_backward,
+			  RPCRDMA2_ERR_READ_CHUNKS, 0);
 }
 
 /* The second chunk has one segment more than the first. If only the first chunk is within the limit
@@ -731,37 +599,37 @@ static void rpcrdma_v2_limits_in_every_list(struct kunit *test)
  *
  * Covers: V2-ERR-16
  */
-static void rpcrdma_v2_limits_in_later_chunks(struct kunit *test)
+static void v2_limits_in_later_chunks(struct kunit *test)
 {
 	static const u32 writes[] = {
-		XID, 2, 1, 0, 0, 0, 0, 1, 1, 7, 40, 0, 0,
-		1, 2, 8, 40, 0, 0, 9, 40, 0, 0, 0, 0, XID, 0,
+		XID, 2, 1, 0, 0, 0, 0, 1, 1, 7, 40, 0, 0, 1, 2, 8, 40, 0, 0, 9,
+		40, 0, 0, 0, 0, XID, 0,
 	};
 	static const u32 reads[] = {
-		XID, 2, 1, 0, 0, 0, 1, 8, 7, 4, 0, 0,
-		1, 12, 8, 4, 0, 0, 1, 12, 9, 4, 0, 0, 0, 0, 0, XID, 0,
+		XID, 2, 1, 0, 0, 0, 1, 8, 7, 4, 0, 0, 1, 12, 8, 4, 0, 0, 1, 12,
+		9, 4, 0, 0, 0, 0, 0, XID, 0,
 	};
 	struct rpcrdma2_accept low = rpcrdma2_accept_forward;
 	struct rpcrdma_kunit *fx = test->priv;
 
-	rpcrdma_kunit_words(fx, writes, ARRAY_SIZE(writes));
+	fx_words(fx, writes, ARRAY_SIZE(writes));
 	low.ac_segs = 2;
-	rpcrdma_v2_expect_refusal(fx, &low, 0, 0);
+	v2_expect_refusal(fx, &low, 0, 0);
 	KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_lists.ls_nwrites, 2);
 	low.ac_segs = 1;
-	rpcrdma_v2_expect_refusal(fx, &low, RPCRDMA2_ERR_SEGMENTS, 1);
+	v2_expect_refusal(fx, &low, RPCRDMA2_ERR_SEGMENTS, 1);
 
-	rpcrdma_kunit_clear(fx);
-	rpcrdma_kunit_words(fx, reads, ARRAY_SIZE(reads));
+	fx_clear(fx);
+	fx_words(fx, reads, ARRAY_SIZE(reads));
 	low.ac_segs = 2;
-	rpcrdma_v2_expect_refusal(fx, &low, 0, 0);
+	v2_expect_refusal(fx, &low, 0, 0);
 	KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_lists.ls_nreads, 2);
 	low.ac_segs = 1;
-	rpcrdma_v2_expect_refusal(fx, &low, RPCRDMA2_ERR_SEGMENTS, 1);
+	v2_expect_refusal(fx, &low, RPCRDMA2_ERR_SEGMENTS, 1);
 }
 
 /* Covers: V2-NEG-15 V2-ERR-23 V2-TYP-18 G-20 */
-static void rpcrdma_v2_refusals_of_the_caller(struct kunit *test)
+static void v2_refusals_of_the_caller(struct kunit *test)
 {
 	struct rpcrdma2_accept fixed = rpcrdma2_accept_forward;
 	struct rpcrdma_hdr *hdr = &((struct rpcrdma_kunit *)test->priv)->kf_hdr;
@@ -785,22 +653,19 @@ static void rpcrdma_v2_refusals_of_the_caller(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, error.er_arg[0], 2);
 	KUNIT_EXPECT_EQ(test, error.er_arg[1], 2);
 
-	KUNIT_ASSERT_TRUE(test, rpcrdma2_refusal(hdr, RPCRDMA_BAD_COUNT,
-						 &fixed, &error));
+	KUNIT_ASSERT_TRUE(test, rpcrdma2_refusal(hdr, RPCRDMA_BAD_COUNT, &fixed,
+						 &error));
 	KUNIT_EXPECT_EQ(test, error.er_code, RPCRDMA2_ERR_SYSTEM);
 }
 
 /* Covers: V2-CHK-03 V2-CHK-04 V2-CHK-13 G-22 */
-static void rpcrdma_v2_handles_to_invalidate(struct kunit *test)
+static void v2_handles_to_invalidate(struct kunit *test)
 {
-	static const u32 handles[] = {
-		0, 0x11, 0x22, 0x00040d01, 0x00030c01,
-	};
+	static const u32 handles[] = { 0, 0x11, 0x22, 0x00040d01, 0x00030c01 };
 	struct rpcrdma_kunit *fx = test->priv;
 	struct rpcrdma_call_out call = {
-		.ko_xid = XID, .ko_nreads = 1, .ko_read = &rpcrdma_v2_read,
-		.ko_nwrites = 1, .ko_write = &rpcrdma_v2_write,
-		.ko_reply = &rpcrdma_v2_zero,
+		.ko_xid = XID, .ko_nreads = 1, .ko_read = &v2_read,
+		.ko_nwrites = 1, .ko_write = &v2_write, .ko_reply = &v2_zero,
 	};
 	u32 i, handle;
 	int len;
@@ -812,17 +677,15 @@ static void rpcrdma_v2_handles_to_invalidate(struct kunit *test)
 					  &call);
 		KUNIT_ASSERT_GT(test, len, 0);
 		fx->kf_len = len;
-		rpcrdma_kunit_say(fx, XID, 0);
-		KUNIT_ASSERT_EQ(test, rpcrdma_kunit_server2(fx, fx->kf_buf,
-							    fx->kf_len),
+		fx_say(fx, XID, 0);
+		KUNIT_ASSERT_EQ(test, fx_server2(fx, fx->kf_buf, fx->kf_len),
 				RPCRDMA_OK);
 		KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_inv_handle, handle);
 		KUNIT_EXPECT_FALSE(test, fx->kf_hdr.hd_inv_stray);
 
 		/* A handle that the peer did not offer is not invalidated */
 		fx->kf_buf[20] = 0x77;
-		KUNIT_ASSERT_EQ(test, rpcrdma_kunit_server2(fx, fx->kf_buf,
-							    fx->kf_len),
+		KUNIT_ASSERT_EQ(test, fx_server2(fx, fx->kf_buf, fx->kf_len),
 				RPCRDMA_OK);
 		KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_inv_handle, 0);
 		KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_inv_stray,
@@ -830,14 +693,13 @@ static void rpcrdma_v2_handles_to_invalidate(struct kunit *test)
 	}
 
 	/* The handle may also be in the Position Zero chunk */
-	call = (struct rpcrdma_call_out) {
-		.ko_xid = XID, .ko_proc = RPCRDMA2_NOMSG, .ko_nreads = 1,
-		.ko_read = &rpcrdma_v2_zero, .ko_inv_handle = 0x00030c01,
-	};
+	call = (struct rpcrdma_call_out) { .ko_xid = XID,
+					   .ko_proc = RPCRDMA2_NOMSG,
+					   .ko_nreads = 1, .ko_read = &v2_zero,
+					   .ko_inv_handle = 0x00030c01, };
 	len = rpcrdma_encode_call(2, fx->kf_buf, RPCRDMA_KUNIT_BUF_LEN, &call);
 	KUNIT_ASSERT_GT(test, len, 0);
-	KUNIT_ASSERT_EQ(test, rpcrdma_kunit_server2(fx, fx->kf_buf, len),
-			RPCRDMA_OK);
+	KUNIT_ASSERT_EQ(test, fx_server2(fx, fx->kf_buf, len), RPCRDMA_OK);
 	KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_inv_handle, 0x00030c01);
 }
 
@@ -846,10 +708,12 @@ static void rpcrdma_v2_handles_to_invalidate(struct kunit *test)
  *
  * Covers: V2-CHK-03 G-22
  */
-static void rpcrdma_v2_handles_in_later_chunks(struct kunit *test)
+static void v2_handles_in_later_chunks(struct kunit *test)
 {
 	static const struct rpcrdma_segment segs[] = {
-		{ 0x11, 40, 0 }, { 0x22, 40, 0 }, { 0x33, 40, 0 },
+		{ 0x11, 40, 0 },
+		{ 0x22, 40, 0 },
+		{ 0x33, 40, 0 },
 		{ 0x44, 40, 0 },
 	};
 	static const struct rpcrdma_chunk_out chunks[] = {
@@ -859,9 +723,8 @@ static void rpcrdma_v2_handles_in_later_chunks(struct kunit *test)
 		{ .co_segs = &segs[3], .co_nsegs = 1 },
 	};
 	struct rpcrdma_call_out call = {
-		.ko_xid = XID, .ko_credit = 1,
-		.ko_nreads = 2, .ko_read = &chunks[0],
-		.ko_nwrites = 2, .ko_write = &chunks[2],
+		.ko_xid = XID, .ko_credit = 1, .ko_nreads = 2,
+		.ko_read = &chunks[0], .ko_nwrites = 2, .ko_write = &chunks[2],
 	};
 	struct rpcrdma_kunit *fx = test->priv;
 	u8 *second = fx->kf_buf + 1024;
@@ -873,11 +736,10 @@ static void rpcrdma_v2_handles_in_later_chunks(struct kunit *test)
 		len = rpcrdma_encode_call(2, fx->kf_buf, RPCRDMA_KUNIT_BUF_LEN,
 					  &call);
 		KUNIT_ASSERT_GT(test, len, 0);
-		rpcrdma_kunit_clear(fx);
+		fx_clear(fx);
 		fx->kf_len = len;
-		rpcrdma_kunit_say(fx, XID, 0);
-		KUNIT_ASSERT_EQ(test, rpcrdma_kunit_server2(fx, fx->kf_buf,
-							    fx->kf_len),
+		fx_say(fx, XID, 0);
+		KUNIT_ASSERT_EQ(test, fx_server2(fx, fx->kf_buf, fx->kf_len),
 				RPCRDMA_OK);
 		KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_inv_handle,
 				segs[i].rs_handle);
@@ -909,7 +771,7 @@ static void rpcrdma_v2_handles_in_later_chunks(struct kunit *test)
 }
 
 /* Covers: V2-TYP-04 V2-TYP-05 V2-CHK-02 */
-static void rpcrdma_v2_refuses_to_send(struct kunit *test)
+static void v2_refuses_to_send(struct kunit *test)
 {
 	struct rpcrdma_kunit *fx = test->priv;
 	static const struct rpcrdma_call_out calls[] = {
@@ -918,21 +780,20 @@ static void rpcrdma_v2_refuses_to_send(struct kunit *test)
 		{ .ko_proc = 2 },
 		{ .ko_proc = RPCRDMA2_NOMSG },
 		{ .ko_proc = RPCRDMA2_NOMSG, .ko_nreads = 1,
-		  .ko_read = &rpcrdma_v2_read },
+		  .ko_read = &v2_read },
 		{ .ko_proc = RPCRDMA2_MSG, .ko_nreads = 1,
-		  .ko_read = &rpcrdma_v2_zero },
+		  .ko_read = &v2_zero },
 	};
 	const struct rpcrdma_reply_out reply = {
-		.ro_proc = RPCRDMA2_NOMSG, .ro_lists = rpcrdma_v2_offer(fx),
+		.ro_proc = RPCRDMA2_NOMSG, .ro_lists = v2_offer(fx),
 		.ro_written = (const u32[]) { 0 }, .ro_reply_written = 1,
 	};
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(calls); i++)
-		KUNIT_EXPECT_EQ(test,
-				rpcrdma_encode_call(2, fx->kf_buf,
-						    RPCRDMA_KUNIT_BUF_LEN,
-						    &calls[i]), -EINVAL);
+		KUNIT_EXPECT_EQ(test, rpcrdma_encode_call(2, fx->kf_buf,
+							  RPCRDMA_KUNIT_BUF_LEN,
+							  &calls[i]), -EINVAL);
 	/* The Call offered no Reply chunk */
 	KUNIT_EXPECT_EQ(test, rpcrdma_encode_reply(2, fx->kf_buf,
 						   RPCRDMA_KUNIT_BUF_LEN,
@@ -940,7 +801,7 @@ static void rpcrdma_v2_refuses_to_send(struct kunit *test)
 }
 
 /* Covers: V2-CHK-01 V2-CHK-02 V2-HDR-06 V2-INL-05 */
-static void rpcrdma_v2_calls_survive_the_wire(struct kunit *test)
+static void v2_calls_survive_the_wire(struct kunit *test)
 {
 	struct rpcrdma_kunit *fx = test->priv;
 	struct rpcrdma_kunit_call *rand;
@@ -952,7 +813,7 @@ static void rpcrdma_v2_calls_survive_the_wire(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, rand);
 	KUNIT_ASSERT_NOT_NULL(test, v1);
 	for (round = 0; round < 300; round++) {
-		rpcrdma_kunit_random_call(fx, rand);
+		fx_random_call(fx, rand);
 		if (rand->call.ko_nreads)
 			rand->call.ko_inv_handle = rand->segs[0][0].rs_handle;
 		len = rpcrdma_encode_call(2, fx->kf_buf, RPCRDMA_KUNIT_BUF_LEN,
@@ -961,14 +822,12 @@ static void rpcrdma_v2_calls_survive_the_wire(struct kunit *test)
 		KUNIT_ASSERT_GT(test, v1_len, 0);
 		KUNIT_ASSERT_EQ(test, len, v1_len + 8);
 		/* The lists are the same as in version 1 */
-		KUNIT_EXPECT_MEMEQ(test, fx->kf_buf + 24, v1 + 16,
-				   v1_len - 16);
+		KUNIT_EXPECT_MEMEQ(test, fx->kf_buf + 24, v1 + 16, v1_len - 16);
 
 		fx->kf_len = len;
 		if (rand->call.ko_proc == RPCRDMA2_MSG)
-			rpcrdma_kunit_say(fx, rand->call.ko_xid, 0);
-		KUNIT_ASSERT_EQ(test, rpcrdma_kunit_server2(fx, fx->kf_buf,
-							    fx->kf_len),
+			fx_say(fx, rand->call.ko_xid, 0);
+		KUNIT_ASSERT_EQ(test, fx_server2(fx, fx->kf_buf, fx->kf_len),
 				RPCRDMA_OK);
 		KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_length, len);
 		KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_xid, rand->call.ko_xid);
@@ -980,7 +839,7 @@ static void rpcrdma_v2_calls_survive_the_wire(struct kunit *test)
 }
 
 /* Covers: V2-CHK-02 V2-CHK-12 V2-HDR-08 V2-CRD-01 */
-static void rpcrdma_v2_replies_survive_the_wire(struct kunit *test)
+static void v2_replies_survive_the_wire(struct kunit *test)
 {
 	u32 written[RPCRDMA_KUNIT_CHUNKS], back[RPCRDMA_KUNIT_CHUNKS];
 	struct rpcrdma_kunit *fx = test->priv;
@@ -993,31 +852,29 @@ static void rpcrdma_v2_replies_survive_the_wire(struct kunit *test)
 	rand = kunit_kzalloc(test, sizeof(*rand), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, rand);
 	for (round = 0; round < 300; round++) {
-		rpcrdma_kunit_random_call(fx, rand);
+		fx_random_call(fx, rand);
 		len = rpcrdma_encode_call(2, fx->kf_buf, RPCRDMA_KUNIT_BUF_LEN,
 					  &rand->call);
 		KUNIT_ASSERT_GT(test, len, 0);
 		fx->kf_len = len;
 		if (rand->call.ko_proc == RPCRDMA2_MSG)
-			rpcrdma_kunit_say(fx, rand->call.ko_xid, 0);
-		KUNIT_ASSERT_EQ(test, rpcrdma_kunit_server2(fx, fx->kf_buf,
-							    fx->kf_len),
+			fx_say(fx, rand->call.ko_xid, 0);
+		KUNIT_ASSERT_EQ(test, fx_server2(fx, fx->kf_buf, fx->kf_len),
 				RPCRDMA_OK);
 		fx->kf_lists = fx->kf_hdr.hd_lists;
 
-		reply = (struct rpcrdma_reply_out) {
-			.ro_xid = rand->call.ko_xid, .ro_credit = 1 + round,
-			.ro_lists = lists, .ro_written = written,
-		};
+		reply = (struct rpcrdma_reply_out) { .ro_xid =
+						     rand->call.ko_xid,
+						     .ro_credit = 1 + round,
+						     .ro_lists = lists,
+						     .ro_written = written, };
 		for (i = 0; i < lists->ls_nwrites; i++)
 			written[i] =
-				rpcrdma_kunit_random(fx, 1 +
-						     lists->ls_write[i].ck_length);
-		if (lists->ls_has_reply && rpcrdma_kunit_random(fx, 2)) {
+				fx_random(fx, 1 + lists->ls_write[i].ck_length);
+		if (lists->ls_has_reply && fx_random(fx, 2)) {
 			reply.ro_proc = RPCRDMA2_NOMSG;
-			reply.ro_reply_written = 1 +
-				rpcrdma_kunit_random(fx,
-						     lists->ls_reply.ck_length);
+			reply.ro_reply_written =
+				1 + fx_random(fx, lists->ls_reply.ck_length);
 		}
 		len = rpcrdma_encode_reply(2, fx->kf_buf, RPCRDMA_KUNIT_BUF_LEN,
 					   &reply);
@@ -1026,9 +883,8 @@ static void rpcrdma_v2_replies_survive_the_wire(struct kunit *test)
 				len);
 		fx->kf_len = len;
 		if (reply.ro_proc == RPCRDMA2_MSG)
-			rpcrdma_kunit_say(fx, reply.ro_xid, 1);
-		KUNIT_ASSERT_EQ(test, rpcrdma_kunit_client2(fx, fx->kf_buf,
-							    fx->kf_len, 0),
+			fx_say(fx, reply.ro_xid, 1);
+		KUNIT_ASSERT_EQ(test, fx_client2(fx, fx->kf_buf, fx->kf_len, 0),
 				RPCRDMA_OK);
 		KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_credit, 1 + round);
 		KUNIT_ASSERT_EQ(test,
@@ -1045,51 +901,49 @@ static void rpcrdma_v2_replies_survive_the_wire(struct kunit *test)
 }
 
 /* Covers: V2-EXT-06 V2-HDR-05 */
-static void rpcrdma_v2_unknown_types(struct kunit *test)
+static void v2_unknown_types(struct kunit *test)
 {
 	struct rpcrdma_kunit *fx = test->priv;
 
-	rpcrdma_kunit_say(fx, XID, 2, 1, 0x80000001, 1, XID);
-	KUNIT_EXPECT_EQ(test, rpcrdma_kunit_server2(fx, fx->kf_buf, 24),
-			RPCRDMA_BAD_PROC);
+	fx_say(fx, XID, 2, 1, 0x80000001, 1, XID);
+	KUNIT_EXPECT_EQ(test, fx_server2(fx, fx->kf_buf, 24), RPCRDMA_BAD_PROC);
 	KUNIT_EXPECT_TRUE(test, fx->kf_hdr.hd_response);
 	/* The round-trip extension has a decoder of its own */
-	rpcrdma_kunit_clear(fx);
-	rpcrdma_kunit_say(fx, XID, 2, 1, RPCRDMA2_RTX_MSG, 0, 0);
-	KUNIT_EXPECT_EQ(test, rpcrdma_kunit_server2(fx, fx->kf_buf, 24),
-			RPCRDMA_BAD_PROC);
+	fx_clear(fx);
+	fx_say(fx, XID, 2, 1, RPCRDMA2_RTX_MSG, 0, 0);
+	KUNIT_EXPECT_EQ(test, fx_server2(fx, fx->kf_buf, 24), RPCRDMA_BAD_PROC);
 }
 
-static struct kunit_case rpcrdma_wire_v2_cases[] = {
-	KUNIT_CASE_PARAM(rpcrdma_v2_encode_call_vectors,
-			 rpcrdma_v2_call_gen_params),
-	KUNIT_CASE_PARAM(rpcrdma_v2_decode_call_vectors,
-			 rpcrdma_v2_call_gen_params),
-	KUNIT_CASE(rpcrdma_v2_encode_reply_vector),
-	KUNIT_CASE(rpcrdma_v2_decode_reply_vector),
-	KUNIT_CASE(rpcrdma_v2_truncated_everywhere),
-	KUNIT_CASE(rpcrdma_v2_all_short_lengths),
-	KUNIT_CASE_PARAM(rpcrdma_v2_judges_at_a_server,
-			 rpcrdma_v2_server_gen_params),
-	KUNIT_CASE_PARAM(rpcrdma_v2_judges_at_a_client,
-			 rpcrdma_v2_client_gen_params),
-	KUNIT_CASE(rpcrdma_v2_says_which_limit),
-	KUNIT_CASE(rpcrdma_v2_limits_in_every_list),
-	KUNIT_CASE(rpcrdma_v2_limits_in_later_chunks),
-	KUNIT_CASE(rpcrdma_v2_refusals_of_the_caller),
-	KUNIT_CASE(rpcrdma_v2_handles_to_invalidate),
-	KUNIT_CASE(rpcrdma_v2_handles_in_later_chunks),
-	KUNIT_CASE(rpcrdma_v2_refuses_to_send),
-	KUNIT_CASE(rpcrdma_v2_calls_survive_the_wire),
-	KUNIT_CASE(rpcrdma_v2_replies_survive_the_wire),
-	KUNIT_CASE(rpcrdma_v2_unknown_types),
+static struct kunit_case wire_v2_cases[] = {
+	KUNIT_CASE_PARAM(v2_encode_call_vectors,
+			 v2_call_gen_params),
+	KUNIT_CASE_PARAM(v2_decode_call_vectors,
+			 v2_call_gen_params),
+	KUNIT_CASE(v2_encode_reply_vector),
+	KUNIT_CASE(v2_decode_reply_vector),
+	KUNIT_CASE(v2_truncated_everywhere),
+	KUNIT_CASE(v2_all_short_lengths),
+	KUNIT_CASE_PARAM(v2_judges_at_a_server,
+			 v2_server_gen_params),
+	KUNIT_CASE_PARAM(v2_judges_at_a_client,
+			 v2_client_gen_params),
+	KUNIT_CASE(v2_says_which_limit),
+	KUNIT_CASE(v2_limits_in_every_list),
+	KUNIT_CASE(v2_limits_in_later_chunks),
+	KUNIT_CASE(v2_refusals_of_the_caller),
+	KUNIT_CASE(v2_handles_to_invalidate),
+	KUNIT_CASE(v2_handles_in_later_chunks),
+	KUNIT_CASE(v2_refuses_to_send),
+	KUNIT_CASE(v2_calls_survive_the_wire),
+	KUNIT_CASE(v2_replies_survive_the_wire),
+	KUNIT_CASE(v2_unknown_types),
 	{}
 };
 
 static struct kunit_suite rpcrdma_wire_v2_suite = {
 	.name = "rpcrdma_wire_v2",
-	.init = rpcrdma_kunit_init,
-	.test_cases = rpcrdma_wire_v2_cases,
+	.init = fx_init,
+	.test_cases = wire_v2_cases,
 };
 
 kunit_test_suite(rpcrdma_wire_v2_suite);

@@ -12,8 +12,8 @@
 
 #define XID	RPCRDMA_KUNIT_XID
 
-static void rpcrdma_v2_expect_props(struct rpcrdma_kunit *fx, u32 rbsiz,
-				    u32 brs, u32 given, u32 unknown)
+static void v2_expect_props(struct rpcrdma_kunit *fx, u32 rbsiz, u32 brs,
+			    u32 given, u32 unknown)
 {
 	const struct rpcrdma2_props *props = &fx->kf_hdr.hd_props;
 	struct kunit *test = fx->kf_test;
@@ -28,10 +28,9 @@ static void rpcrdma_v2_expect_props(struct rpcrdma_kunit *fx, u32 rbsiz,
  * Covers: V2-PRP-01 V2-PRP-02 V2-PRP-21 V2-TYP-07 V2-TYP-10 V2-NEG-01 V2-CRD-06
  * Covers: V2-NEG-02 V2-NEG-03 V2-HDR-07 V2-HDR-10 G-18
  */
-static void rpcrdma_v2_encode_connprop(struct kunit *test)
+static void v2_encode_connprop(struct kunit *test)
 {
-	const struct rpcrdma_vector *vec =
-		&rpcrdma_vectors[RPCRDMA_VEC_V2_CONNPROP];
+	const struct rpcrdma_vector *vec = &rpcrdma_vectors[VEC_V2_CONNPROP];
 	struct rpcrdma_kunit *fx = test->priv;
 	struct rpcrdma2_props props;
 	u32 size, len = vec->ve_len;
@@ -44,12 +43,12 @@ static void rpcrdma_v2_encode_connprop(struct kunit *test)
 
 	props.vp_value[RPCRDMA2_PROP_RBSIZ] = 16384;
 	for (size = 0; size < len; size++) {
-		buf = rpcrdma_kunit_exact(fx, fx->kf_buf, size);
+		buf = fx_exact(fx, fx->kf_buf, size);
 		KUNIT_EXPECT_EQ(test, rpcrdma2_encode_connprop(buf, size, 1, 32,
 							       false, &props),
 				-EMSGSIZE);
 	}
-	buf = rpcrdma_kunit_exact(fx, fx->kf_buf, len);
+	buf = fx_exact(fx, fx->kf_buf, len);
 	KUNIT_ASSERT_EQ(test, rpcrdma2_encode_connprop(buf, len, 1, 32, false,
 						       &props), len);
 	KUNIT_EXPECT_MEMEQ(test, buf, vec->ve_data, len);
@@ -77,20 +76,19 @@ static void rpcrdma_v2_encode_connprop(struct kunit *test)
  * Covers: V2-PRP-01 V2-PRP-03 V2-PRP-16 V2-TYP-02 V2-TYP-07 V2-TYP-08 V2-TYP-11
  * Covers: V2-HDR-10 V2-HDR-15 V2-CRD-01 V2-CRD-04 V2-NEG-05 G-17
  */
-static void rpcrdma_v2_decode_connprop_vectors(struct kunit *test)
+static void v2_decode_connprop_vectors(struct kunit *test)
 {
 	const struct rpcrdma_vector *request =
-		&rpcrdma_vectors[RPCRDMA_VEC_V2_CONNPROP];
+		&rpcrdma_vectors[VEC_V2_CONNPROP];
 	const struct rpcrdma_vector *answer =
-		&rpcrdma_vectors[RPCRDMA_VEC_V2_CONNPROP_SERVER];
+		&rpcrdma_vectors[VEC_V2_CONNPROP_SERVER];
 	struct rpcrdma_kunit *fx = test->priv;
 	const struct rpcrdma_hdr *hdr = &fx->kf_hdr;
 
 	/* The server gets the request, and the client gets the answer */
-	KUNIT_ASSERT_EQ(test, rpcrdma_kunit_server2(fx, request->ve_data,
-						    request->ve_len),
+	KUNIT_ASSERT_EQ(test, fx_server2(fx, request->ve_data, request->ve_len),
 			RPCRDMA_OK);
-	rpcrdma_v2_expect_props(fx, 16384, RPCRDMA2_BRS_INLINE, 3, 0);
+	v2_expect_props(fx, 16384, RPCRDMA2_BRS_INLINE, 3, 0);
 	KUNIT_EXPECT_EQ(test, hdr->hd_xid, 1);
 	KUNIT_EXPECT_EQ(test, hdr->hd_credit, 32);
 	KUNIT_EXPECT_EQ(test, hdr->hd_proc, RPCRDMA2_CONNPROP);
@@ -98,30 +96,26 @@ static void rpcrdma_v2_decode_connprop_vectors(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hdr->hd_msg_len, 0);
 	KUNIT_EXPECT_FALSE(test, rpcrdma2_is_grant(hdr, RPCRDMA_OK));
 
-	KUNIT_ASSERT_EQ(test, rpcrdma_kunit_client2(fx, answer->ve_data,
-						    answer->ve_len,
-						    RPCRDMA2_NEGOTIATING),
-			RPCRDMA_OK);
-	rpcrdma_v2_expect_props(fx, 8192, RPCRDMA2_BRS_INLINE, 3, 0);
+	KUNIT_ASSERT_EQ(test, fx_client2(fx, answer->ve_data, answer->ve_len,
+					 RPCRDMA2_NEGOTIATING), RPCRDMA_OK);
+	v2_expect_props(fx, 8192, RPCRDMA2_BRS_INLINE, 3, 0);
 	KUNIT_EXPECT_EQ(test, hdr->hd_xid, 1);
 	KUNIT_EXPECT_EQ(test, hdr->hd_credit, 64);
 	KUNIT_EXPECT_TRUE(test, rpcrdma2_is_grant(hdr, RPCRDMA_OK));
 
 	/* Now the client gets a request, and the server gets an answer */
-	KUNIT_EXPECT_EQ(test, rpcrdma_kunit_client2(fx, request->ve_data,
-						    request->ve_len, 0),
-			RPCRDMA_BACKWARD_CALL);
-	rpcrdma_v2_expect_props(fx, 16384, RPCRDMA2_BRS_INLINE, 3, 0);
-	KUNIT_EXPECT_EQ(test, rpcrdma_kunit_server2(fx, answer->ve_data,
-						    answer->ve_len),
+	KUNIT_EXPECT_EQ(test, fx_client2(fx, request->ve_data, request->ve_len,
+					 0), RPCRDMA_BACKWARD_CALL);
+	v2_expect_props(fx, 16384, RPCRDMA2_BRS_INLINE, 3, 0);
+	KUNIT_EXPECT_EQ(test, fx_server2(fx, answer->ve_data, answer->ve_len),
 			RPCRDMA_BACKWARD_REPLY);
 }
 
 /* Covers: V2-PRP-07 V2-PRP-09 V2-HDR-16 */
-static void rpcrdma_v2_truncated_connprop(struct kunit *test)
+static void v2_truncated_connprop(struct kunit *test)
 {
 	static const enum rpcrdma_vector_id ids[] = {
-		RPCRDMA_VEC_V2_CONNPROP, RPCRDMA_VEC_V2_CONNPROP_SERVER,
+		VEC_V2_CONNPROP, VEC_V2_CONNPROP_SERVER,
 	};
 	struct rpcrdma_kunit *fx = test->priv;
 	const struct rpcrdma_vector *vec;
@@ -131,16 +125,12 @@ static void rpcrdma_v2_truncated_connprop(struct kunit *test)
 		vec = &rpcrdma_vectors[ids[i]];
 		for (len = 0; len < vec->ve_len; len++) {
 			KUNIT_EXPECT_EQ_MSG(test,
-					    rpcrdma_kunit_server2(fx,
-								  vec->ve_data,
-								  len),
+					    fx_server2(fx, vec->ve_data, len),
 					    len < 20 ? RPCRDMA_DISCARD_SHORT :
-						       RPCRDMA_BAD_PROP,
-					    "%u bytes", len);
+					    RPCRDMA_BAD_PROP, "%u bytes", len);
 			if (len >= 20)
-				rpcrdma_v2_expect_props(fx, 4096,
-							RPCRDMA2_BRS_INLINE, 0,
-							0);
+				v2_expect_props(fx, 4096, RPCRDMA2_BRS_INLINE,
+						0, 0);
 		}
 	}
 }
@@ -148,7 +138,7 @@ static void rpcrdma_v2_truncated_connprop(struct kunit *test)
 /*
  * A property set made of words; the first word is the count.
  */
-struct rpcrdma_v2_props_case {
+struct v2_props_case {
 	const char	*desc;
 	u32		nwords;
 	u32		extra;
@@ -160,123 +150,63 @@ struct rpcrdma_v2_props_case {
 	u32		words[16];
 };
 
-static const struct rpcrdma_v2_props_case rpcrdma_v2_props_cases[] = {
-	{
-		.desc = "none", .good = true,
-		.nwords = 1, .rbsiz = 4096, .brs = 1,
-		.words = { 0 },
-	}, {
-		.desc = "the last without a length",
-		.nwords = 7, .rbsiz = 4096, .brs = 1,
-		.words = { 3, 99, 4, 0, 98, 0, 97 },
-	}, {
-		.desc = "in another order", .good = true,
-		.nwords = 7, .rbsiz = 8192, .brs = 2, .given = 3,
-		.words = { 2, 2, 4, 2, 1, 4, 8192 },
-	}, {
-		.desc = "one only", .good = true,
-		.nwords = 4, .rbsiz = 4096, .brs = 0, .given = 2,
-		.words = { 1, 2, 4, 0 },
-	}, {
-		.desc = "defaults, given as nothing", .good = true,
-		.nwords = 5, .rbsiz = 4096, .brs = 1, .given = 3,
-		.words = { 2, 1, 0, 2, 0 },
-	}, {
-		.desc = "one that nobody knows, of odd length", .good = true,
-		.nwords = 11, .rbsiz = 8192, .brs = 2, .given = 3,
-		.unknown = 1,
-		.words = { 3, 1, 4, 8192, 0x7777, 5, 0xabababab, 0xab000000, 2,
-			   4, 2 },
-	}, {
-		.desc = "the highest id, twice, empty", .good = true,
-		.nwords = 8, .rbsiz = 65536, .brs = 1, .given = 1,
-		.unknown = 2,
-		.words = { 3, 0xffffffff, 0, 0xffffffff, 0, 1, 4, 65536 },
-	}, {
-		.desc = "id 0", .good = true,
-		.nwords = 4, .rbsiz = 4096, .brs = 1, .unknown = 1,
-		.words = { 1, 0, 4, 1024 },
-	}, {
-		.desc = "the smallest buffer", .good = true,
-		.nwords = 4, .rbsiz = 1024, .brs = 1, .given = 1,
-		.words = { 1, 1, 4, 1024 },
-	}, {
-		.desc = "the largest buffer", .good = true,
-		.nwords = 4, .rbsiz = U32_MAX, .brs = 1, .given = 1,
-		.words = { 1, 1, 4, U32_MAX },
-	}, {
-		.desc = "a buffer too small",
-		.nwords = 4, .words = { 1, 1, 4, 1023 },
-	}, {
-		.desc = "no buffer",
-		.nwords = 4, .words = { 1, 1, 4, 0 },
-	}, {
-		.desc = "BRS out of range",
-		.nwords = 4, .words = { 1, 2, 4, 3 },
-	}, {
-		.desc = "a bad one behind a good one",
-		.nwords = 7, .words = { 2, 1, 4, 8192, 2, 4, 9 },
-	}, {
-		.desc = "one byte of RBSIZ",
-		.nwords = 4, .words = { 1, 1, 1, 0x20000000 },
-	}, {
-		.desc = "two bytes of RBSIZ",
-		.nwords = 4, .words = { 1, 1, 2, 0x20000000 },
-	}, {
-		.desc = "three bytes of RBSIZ",
-		.nwords = 4, .words = { 1, 1, 3, 0x20000000 },
-	}, {
-		.desc = "five bytes of RBSIZ",
-		.nwords = 5, .words = { 1, 1, 5, 8192, 0 },
-	}, {
-		.desc = "eight bytes of BRS",
-		.nwords = 5, .words = { 1, 2, 8, 0, 1 },
-	}, {
-		.desc = "RBSIZ twice",
-		.nwords = 7, .words = { 2, 1, 4, 8192, 1, 4, 8192 },
-	}, {
-		.desc = "BRS twice, once as nothing",
-		.nwords = 6, .words = { 2, 2, 0, 2, 4, 1 },
-	}, {
-		.desc = "one more than there are",
-		.nwords = 4, .words = { 2, 1, 4, 8192 },
-	}, {
-		.desc = "one less than there are",
-		.nwords = 7, .words = { 1, 1, 4, 8192, 2, 4, 1 },
-	}, {
-		.desc = "the highest count",
-		.nwords = 4, .words = { U32_MAX, 1, 4, 8192 },
-	}, {
-		.desc = "a count whose bytes overflow 32 bits",
-		.nwords = 4, .words = { 0x20000001, 1, 4, 8192 },
-	}, {
-		.desc = "an unknown one that leads out of the message",
-		.nwords = 4, .words = { 1, 0x7777, 5, 0 },
-	}, {
-		.desc = "an unknown one whose padding is not there",
-		.nwords = 4, .extra = 1, .words = { 1, 0x7777, 5, 0 },
-	}, {
-		.desc = "a known one of the highest length",
-		.nwords = 4, .words = { 1, 1, U32_MAX, 8192 },
-	}, {
-		.desc = "an unknown one of the highest length",
-		.nwords = 4, .words = { 1, 0x7777, U32_MAX, 8192 },
-	}, {
-		.desc = "a byte behind the set",
-		.nwords = 4, .extra = 1, .words = { 1, 1, 4, 8192 },
-	},
+static const struct v2_props_case v2_props_cases[] = {
+	{ "none", .good = true, .nwords = 1, .rbsiz = 4096, .brs = 1, .words = { 0 } },
+	{ "the last without a length", .nwords = 7, .rbsiz = 4096, .brs = 1,
+	  .words = { 3, 99, 4, 0, 98, 0, 97 } },
+	{ "in another order", .good = true, .nwords = 7, .rbsiz = 8192, .brs = 2, .given = 3,
+	  .words = { 2, 2, 4, 2, 1, 4, 8192 } },
+	{ "one only", .good = true, .nwords = 4, .rbsiz = 4096, .brs = 0, .given = 2,
+	  .words = { 1, 2, 4, 0 } },
+	{ "defaults, given as nothing", .good = true, .nwords = 5, .rbsiz = 4096, .brs = 1,
+	  .given = 3, .words = { 2, 1, 0, 2, 0 } },
+	{ "one that nobody knows, of odd length", .good = true, .nwords = 11, .rbsiz = 8192,
+	  .brs = 2, .given = 3, .unknown = 1,
+	  .words = { 3, 1, 4, 8192, 0x7777, 5, 0xabababab, 0xab000000, 2, 4, 2 } },
+	{ "the highest id, twice, empty", .good = true, .nwords = 8, .rbsiz = 65536, .brs = 1,
+	  .given = 1, .unknown = 2, .words = { 3, 0xffffffff, 0, 0xffffffff, 0, 1, 4, 65536 } },
+	{ "id 0", .good = true, .nwords = 4, .rbsiz = 4096, .brs = 1, .unknown = 1,
+	  .words = { 1, 0, 4, 1024 } },
+	{ "the smallest buffer", .good = true, .nwords = 4, .rbsiz = 1024, .brs = 1, .given = 1,
+	  .words = { 1, 1, 4, 1024 } },
+	{ "the largest buffer", .good = true, .nwords = 4, .rbsiz = U32_MAX, .brs = 1, .given = 1,
+	  .words = { 1, 1, 4, U32_MAX } },
+	{ "a buffer too small", .nwords = 4, .words = { 1, 1, 4, 1023 } },
+	{ "no buffer", .nwords = 4, .words = { 1, 1, 4, 0 } },
+	{ "BRS out of range", .nwords = 4, .words = { 1, 2, 4, 3 } },
+	{ "a bad one behind a good one", .nwords = 7, .words = { 2, 1, 4, 8192, 2, 4, 9 } },
+	{ "one byte of RBSIZ", .nwords = 4, .words = { 1, 1, 1, 0x20000000 } },
+	{ "two bytes of RBSIZ", .nwords = 4, .words = { 1, 1, 2, 0x20000000 } },
+	{ "three bytes of RBSIZ", .nwords = 4, .words = { 1, 1, 3, 0x20000000 } },
+	{ "five bytes of RBSIZ", .nwords = 5, .words = { 1, 1, 5, 8192, 0 } },
+	{ "eight bytes of BRS", .nwords = 5, .words = { 1, 2, 8, 0, 1 } },
+	{ "RBSIZ twice", .nwords = 7, .words = { 2, 1, 4, 8192, 1, 4, 8192 } },
+	{ "BRS twice, once as nothing", .nwords = 6, .words = { 2, 2, 0, 2, 4, 1 } },
+	{ "one more than there are", .nwords = 4, .words = { 2, 1, 4, 8192 } },
+	{ "one less than there are", .nwords = 7, .words = { 1, 1, 4, 8192, 2, 4, 1 } },
+	{ "the highest count", .nwords = 4, .words = { U32_MAX, 1, 4, 8192 } },
+	{ "a count whose bytes overflow 32 bits", .nwords = 4,
+	  .words = { 0x20000001, 1, 4, 8192 } },
+	{ "an unknown one that leads out of the message", .nwords = 4,
+	  .words = { 1, 0x7777, 5, 0 } },
+	{ "an unknown one whose padding is not there", .nwords = 4, .extra = 1,
+	  .words = { 1, 0x7777, 5, 0 } },
+	{ "a known one of the highest length", .nwords = 4, .words = { 1, 1, U32_MAX, 8192 } },
+	{ "an unknown one of the highest length", .nwords = 4,
+	  .words = { 1, 0x7777, U32_MAX, 8192 } },
+	{ "a byte behind the set", .nwords = 4, .extra = 1, .words = { 1, 1, 4, 8192 } },
 };
 
-KUNIT_ARRAY_PARAM_DESC(rpcrdma_v2_props, rpcrdma_v2_props_cases, desc);
+KUNIT_ARRAY_PARAM_DESC(v2_props, v2_props_cases, desc);
 
 /*
  * Covers: V2-PRP-02 V2-PRP-03 V2-PRP-04 V2-PRP-05 V2-PRP-06 V2-PRP-07 V2-PRP-08
  * Covers: V2-PRP-09 V2-PRP-14 V2-PRP-20 V2-PRP-23 V2-TYP-13 V2-TYP-17 V2-EXT-02
  * Covers: V2-ERR-06 V2-CRD-04 G-17 G-18
  */
-static void rpcrdma_v2_property_sets(struct kunit *test)
+static void v2_property_sets(struct kunit *test)
 {
-	const struct rpcrdma_v2_props_case *param = test->param_value;
+	const struct v2_props_case *param = test->param_value;
 	const struct rpcrdma2_accept *accept = &rpcrdma2_accept_forward;
 	struct rpcrdma_kunit *fx = test->priv;
 	enum rpcrdma_verdict verdict, want;
@@ -285,20 +215,19 @@ static void rpcrdma_v2_property_sets(struct kunit *test)
 
 	want = param->good ? RPCRDMA_OK : RPCRDMA_BAD_PROP;
 	for (response = 0; response < 2; response++) {
-		rpcrdma_kunit_clear(fx);
-		rpcrdma_kunit_say(fx, XID, 2, 5, RPCRDMA2_CONNPROP, response);
-		rpcrdma_kunit_words(fx, param->words, param->nwords);
+		fx_clear(fx);
+		fx_say(fx, XID, 2, 5, RPCRDMA2_CONNPROP, response);
+		fx_words(fx, param->words, param->nwords);
 		len = fx->kf_len + param->extra;
 
-		verdict = response ?
-			  rpcrdma_kunit_client2(fx, fx->kf_buf, len, 1) :
-			  rpcrdma_kunit_server2(fx, fx->kf_buf, len);
+		verdict = response ? fx_client2(fx, fx->kf_buf, len, 1) :
+			  fx_server2(fx, fx->kf_buf, len);
 		KUNIT_ASSERT_EQ(test, verdict, want);
 		if (param->good)
-			rpcrdma_v2_expect_props(fx, param->rbsiz, param->brs,
-						param->given, param->unknown);
+			v2_expect_props(fx, param->rbsiz, param->brs,
+					param->given, param->unknown);
 		else
-			rpcrdma_v2_expect_props(fx, 4096, 1, 0, 0);
+			v2_expect_props(fx, 4096, 1, 0, 0);
 		KUNIT_EXPECT_EQ(test, rpcrdma2_is_grant(&fx->kf_hdr, verdict),
 				response);
 		KUNIT_EXPECT_EQ(test, rpcrdma2_refusal(&fx->kf_hdr, verdict,
@@ -309,7 +238,7 @@ static void rpcrdma_v2_property_sets(struct kunit *test)
 }
 
 /* Covers: V2-PRP-01 V2-PRP-15 V2-PRP-16 V2-TYP-11 */
-static void rpcrdma_v2_properties_survive_the_wire(struct kunit *test)
+static void v2_properties_survive_the_wire(struct kunit *test)
 {
 	struct rpcrdma_kunit *fx = test->priv;
 	struct rpcrdma2_props props = {};
@@ -319,40 +248,39 @@ static void rpcrdma_v2_properties_survive_the_wire(struct kunit *test)
 
 	for (round = 0; round < 200; round++) {
 		answer = round % 2;
-		xid = rpcrdma_kunit_random(fx, 0);
-		rbsiz = 1024 + rpcrdma_kunit_random(fx, 1u << 30);
-		brs = rpcrdma_kunit_random(fx, 3);
+		xid = fx_random(fx, 0);
+		rbsiz = 1024 + fx_random(fx, 1u << 30);
+		brs = fx_random(fx, 3);
 		props.vp_value[RPCRDMA2_PROP_RBSIZ] = rbsiz;
 		props.vp_value[RPCRDMA2_PROP_BRS] = brs;
 		len = rpcrdma2_encode_connprop(fx->kf_buf,
 					       RPCRDMA_KUNIT_BUF_LEN, xid,
 					       round + 1, answer, &props);
 		KUNIT_ASSERT_GT(test, len, 0);
-		KUNIT_ASSERT_EQ(test, answer ?
-				rpcrdma_kunit_client2(fx, fx->kf_buf, len, 1) :
-				rpcrdma_kunit_server2(fx, fx->kf_buf, len),
-				RPCRDMA_OK);
+		KUNIT_ASSERT_EQ(test,
+				answer ? fx_client2(fx, fx->kf_buf, len, 1) :
+				fx_server2(fx, fx->kf_buf, len), RPCRDMA_OK);
 		KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_xid, xid);
 		KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_credit, round + 1);
 		KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_response, answer);
-		rpcrdma_v2_expect_props(fx, rbsiz, brs, 3, 0);
+		v2_expect_props(fx, rbsiz, brs, 3, 0);
 	}
 }
 
-static struct kunit_case rpcrdma_wire_v2_props_cases[] = {
-	KUNIT_CASE(rpcrdma_v2_encode_connprop),
-	KUNIT_CASE(rpcrdma_v2_decode_connprop_vectors),
-	KUNIT_CASE(rpcrdma_v2_truncated_connprop),
-	KUNIT_CASE_PARAM(rpcrdma_v2_property_sets,
-			 rpcrdma_v2_props_gen_params),
-	KUNIT_CASE(rpcrdma_v2_properties_survive_the_wire),
+static struct kunit_case wire_v2_props_cases[] = {
+	KUNIT_CASE(v2_encode_connprop),
+	KUNIT_CASE(v2_decode_connprop_vectors),
+	KUNIT_CASE(v2_truncated_connprop),
+	KUNIT_CASE_PARAM(v2_property_sets,
+			 v2_props_gen_params),
+	KUNIT_CASE(v2_properties_survive_the_wire),
 	{}
 };
 
 static struct kunit_suite rpcrdma_wire_v2_props_suite = {
 	.name = "rpcrdma_wire_v2_props",
-	.init = rpcrdma_kunit_init,
-	.test_cases = rpcrdma_wire_v2_props_cases,
+	.init = fx_init,
+	.test_cases = wire_v2_props_cases,
 };
 
 kunit_test_suite(rpcrdma_wire_v2_props_suite);

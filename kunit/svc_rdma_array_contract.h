@@ -111,8 +111,8 @@ static void array_kunit_alloc(struct array_kunit *ak, bool separate)
 
 	/* An entry that sunrpc does not refill must still have its page. */
 	for (i = 0; i < ARRAY_KUNIT_PAGES; i++)
-		KUNIT_ASSERT_NOT_NULL(ak->ak_test, separate ?
-				      rqstp->rq_respages[i] :
+		KUNIT_ASSERT_NOT_NULL(ak->ak_test,
+				      separate ? rqstp->rq_respages[i] :
 				      rqstp->rq_pages[i]);
 }
 
@@ -140,8 +140,8 @@ static void array_kunit_reply(struct array_kunit *ak, u32 used, u32 spliced)
 	struct svc_rqst *rqstp = ak->ak_rqst;
 	u32 i;
 
-	KUNIT_ASSERT_TRUE(ak->ak_test, rqstp->rq_respages + used <=
-				       rqstp->rq_page_end);
+	KUNIT_ASSERT_TRUE(ak->ak_test,
+			  rqstp->rq_respages + used <= rqstp->rq_page_end);
 	for (i = 0; i < used; i++) {
 		KUNIT_ASSERT_NOT_NULL(ak->ak_test, rqstp->rq_respages[i]);
 		if (!(spliced & (1u << i)))

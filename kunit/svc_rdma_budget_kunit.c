@@ -127,7 +127,8 @@ static void svc_rdma_budget_divides(struct kunit *test)
 			got[i] += svc_rdma_budget_take(sx[i], U32_MAX);
 		}
 	for (i = 0; i < 4; i++) {
-		KUNIT_EXPECT_GE(test, got[i], BUDGET_LIMIT / 5 - 2 * BUDGET_MESG);
+		KUNIT_EXPECT_GE(test, got[i],
+				BUDGET_LIMIT / 5 - 2 * BUDGET_MESG);
 		KUNIT_EXPECT_LE(test, got[i], BUDGET_LIMIT / 5 + BUDGET_MESG);
 	}
 }
@@ -184,7 +185,7 @@ static void svc_rdma_budget_holds(struct kunit *test)
 			ended += svc_rdma_budget_step(fx, i, true);
 		if (!fx->bf_conns[i]->sx_account.ac_pages)
 			ended += svc_rdma_budget_step(fx, i, false) &&
-				 svc_rdma_budget_step(fx, i, true);
+				svc_rdma_budget_step(fx, i, true);
 		most = max_t(u64, most, svc_rdma_budget.bg_held >> 20);
 		KUNIT_ASSERT_LE(test, svc_rdma_budget.bg_held, BUDGET_LIMIT);
 		KUNIT_ASSERT_LT(test, turn, 10000000);

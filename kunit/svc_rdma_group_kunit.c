@@ -121,10 +121,11 @@ static void svc_rdma_group_second_too_small(struct kunit *test)
 {
 	struct svc_rdma_group_fixture *fx = svc_rdma_group_make(test);
 	u32 most = SVC_RDMA_GROUP_KUNIT_LARGE - RPCRDMA2_RTX_MSG_MIN +
-		   SVC_RDMA_GROUP_KUNIT_SMALL - RPCRDMA2_RTX_NEXT_LEN;
+		SVC_RDMA_GROUP_KUNIT_SMALL - RPCRDMA2_RTX_NEXT_LEN;
 
-	KUNIT_EXPECT_EQ(test, svc_rdma_group_kunit_encode(test, fx, most + 1,
-							  SVC_RDMA_GROUP_KUNIT_LARGE),
+	KUNIT_EXPECT_EQ(test,
+			svc_rdma_group_kunit_encode(test, fx, most + 1,
+						    SVC_RDMA_GROUP_KUNIT_LARGE),
 			-EMSGSIZE);
 	KUNIT_EXPECT_PTR_EQ(test, svc_rdma_group_kunit_written(fx->gx_other),
 			    NULL);

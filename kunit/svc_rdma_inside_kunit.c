@@ -27,7 +27,8 @@ static void svc_rdma_inside_kunit_work(struct work_struct *work)
 static void svc_rdma_inside_kunit_exit(void *fx)
 {
 	flush_work(&((struct svc_rdma_inside_fixture *)fx)->ix_work);
-	percpu_ref_exit(&((struct svc_rdma_inside_fixture *)fx)->ix_sx.sx_inside);
+	percpu_ref_exit(&((struct svc_rdma_inside_fixture
+			   *)fx)->ix_sx.sx_inside);
 }
 
 static struct svc_rdma_inside_fixture *svc_rdma_inside_make(struct kunit *test)
@@ -63,8 +64,8 @@ static void svc_rdma_inside_waits_for_its_own(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, svc_rdma_inside_kunit_ends(other));
 	KUNIT_EXPECT_FALSE(test, svc_rdma_inside_kunit_ends(one));
 	svc_rdma_leave(&one->ix_sx);
-	KUNIT_EXPECT_NE(test, wait_for_completion_timeout(&one->ix_ended, 10 * HZ),
-			0);
+	KUNIT_EXPECT_NE(test, wait_for_completion_timeout(&one->ix_ended,
+							  10 * HZ), 0);
 }
 
 /* Nobody enters a connection that is being closed, even while another task is still inside. */
@@ -79,8 +80,8 @@ static void svc_rdma_inside_refuses(struct kunit *test)
 		KUNIT_EXPECT_FALSE(test, svc_rdma_inside_kunit_ends(fx));
 		KUNIT_EXPECT_NULL(test, svc_rdma_enter(&fx->ix_sx));
 	}
-	KUNIT_EXPECT_NE(test, wait_for_completion_timeout(&fx->ix_ended, 10 * HZ),
-			0);
+	KUNIT_EXPECT_NE(test,
+			wait_for_completion_timeout(&fx->ix_ended, 10 * HZ), 0);
 	KUNIT_EXPECT_NULL(test, svc_rdma_enter(&fx->ix_sx));
 }
 

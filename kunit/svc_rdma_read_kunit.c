@@ -44,12 +44,10 @@ static const struct svc_rdma_read_shape svc_rdma_read_shapes[] = {
 	{ "one byte", { 80, 1 }, 80, 80, 0, true },
 	{ "a byte less than a page", { 80, 4095 }, 80, 80, 0, true },
 	{ "a byte more", { 80, 4097 }, 80, 80, 0, true },
-	{ "one byte in the second Receive", { 80, 28673 }, 80, 80,
-	  0, true },
+	{ "one byte in the second Receive", { 80, 28673 }, 80, 80, 0, true },
 	{ "more behind it", { 80, 8191 }, 120, 120, 0, true },
 	{ "more behind it, later", { 80, 8191 }, 120, 100, 0, false },
-	{ "stream cut in front of it", { 80, 30000 }, 120, 76, 0,
-	  false },
+	{ "stream cut in front of it", { 80, 30000 }, 120, 76, 0, false },
 	{ "in the RPC header", { 32, 4096 }, 80, 80, 0, false },
 	{ "behind the verifier", { 60, 4096 }, 80, 80, 0, true },
 	{ "in the verifier", { 56, 4096 }, 80, 80, 0, false },
@@ -144,8 +142,9 @@ static void svc_rdma_read_put_data(struct svc_rdma_read_fixture *fx,
 
 	for (i = 0; i < len; i++) {
 		recv = &fx->rf_recv[i / SVC_RDMA_READ_PART];
-		((u8 *)rpcrdma_buf_targets(&recv->rv_buf))
-			[i % SVC_RDMA_READ_PART] = from[i];
+		((u8 *)rpcrdma_buf_targets(&recv->rv_buf))[i %
+							   SVC_RDMA_READ_PART] =
+			from[i];
 		recv->rv_msg.mi_data = i % SVC_RDMA_READ_PART + 1;
 	}
 }
@@ -169,7 +168,7 @@ static void svc_rdma_read_put_stream(struct svc_rdma_read_fixture *fx,
 		to = sent < shape->rx_first ? msg : &msg->mi_more->rv_msg;
 		((u8 *)to->mi_body)[sent < shape->rx_first ? sent :
 				    sent - shape->rx_first] =
-			fx->rf_message[pos++];
+					    fx->rf_message[pos++];
 		sent++;
 	}
 }
@@ -258,7 +257,7 @@ static void svc_rdma_read_places(struct kunit *test)
 	svc_rdma_read_receive(fx, shape);
 	KUNIT_ASSERT_EQ(test, svc_rdma_read_received(call, &arg), 0);
 	KUNIT_EXPECT_EQ(test, arg.head[0].iov_len + arg.page_len +
-			      arg.tail[0].iov_len, call->sc_stream_len);
+			arg.tail[0].iov_len, call->sc_stream_len);
 	KUNIT_EXPECT_LE(test, arg.head[0].iov_len, PAGE_SIZE);
 	KUNIT_ASSERT_EQ(test, read_bytes_from_xdr_buf(&arg, 0, fx->rf_found,
 						      call->sc_stream_len), 0);
@@ -354,7 +353,7 @@ static struct svc_rdma_read_core *svc_rdma_read_make_core(struct kunit *test)
 static void svc_rdma_read_without_region(struct kunit *test)
 {
 	static const __be32 segment[] = {
-		cpu_to_be32(1), cpu_to_be32(100), 0, 0
+		cpu_to_be32(1), cpu_to_be32(100), 0, 0,
 	};
 	struct svc_rdma_read_core *core = svc_rdma_read_make_core(test);
 	struct rpcrdma_chunk *chunk = &core->rc_lists.ls_reply;

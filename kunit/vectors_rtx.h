@@ -3,7 +3,7 @@
  * Messages of the round-trip extension as they are on the wire, written by hand. "Data" in the
  * comments is placed data (rtx.h). It begins where the target segments of the receiver begin. An
  * array that is shorter than the transmission in its comment has only the header, and the part of
- * the stream whose content matters. rpcrdma_kunit_whole() appends zeros up to the length in the
+ * the stream whose content matters. fx_whole() appends zeros up to the length in the
  * comment.
  */
 #ifndef RPCRDMA_KUNIT_VECTORS_RTX_H

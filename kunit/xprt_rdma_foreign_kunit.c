@@ -19,9 +19,8 @@ static bool xprt_rdma_foreign_is_page(struct page *page)
 	return page == xprt_rdma_foreign_page;
 }
 
-static int xprt_rdma_foreign_no_map(struct device *device,
-				    struct scatterlist *sg, int nents,
-				    enum dma_data_direction dir,
+static int xprt_rdma_foreign_no_map(struct device *device, struct scatterlist
+				    *sg, int nents, enum dma_data_direction dir,
 				    unsigned long attrs)
 {
 	return NVFS_MAP_NOT_GPU;
@@ -103,8 +102,8 @@ static void xprt_rdma_foreign_finds(struct kunit *test)
 	for (i = 0; i < XPRT_RDMA_KUNIT_PAGES; i++) {
 		xprt_rdma_foreign_page = pages[i];
 		for (base = 0; base < 2 * PAGE_SIZE; base += PAGE_SIZE / 2) {
-			for (len = 1; base + len <= 3 * PAGE_SIZE;
-			     len += PAGE_SIZE / 2) {
+			for (len = 1; base + len <= 3 * PAGE_SIZE; len +=
+			     PAGE_SIZE / 2) {
 				xdr.page_base = base;
 				xdr.page_len = len;
 				KUNIT_EXPECT_EQ(test,

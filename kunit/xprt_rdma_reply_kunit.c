@@ -55,14 +55,13 @@ static void xprt_rdma_reply_set_up(struct xprt_rdma_reply_fixture *fx,
 	memset(fx->rf_tail, 0, sizeof(fx->rf_tail));
 	memset(page_address(fx->rf_page), 0xbd, PAGE_SIZE);
 
-	*buf = (struct xdr_buf) {
-		.head = { { fx->rf_head, sizeof(fx->rf_head) } },
-		.tail = { { fx->rf_tail, sizeof(fx->rf_tail) } },
-		.pages = &fx->rf_page,
-		.page_len = XPRT_RDMA_KUNIT_ITEM,
+	*buf = (struct xdr_buf) { .head = {
+		{ fx->rf_head, sizeof(fx->rf_head) } },
+			.tail = { { fx->rf_tail, sizeof(fx->rf_tail) } },
+			.pages = &fx->rf_page, .page_len = XPRT_RDMA_KUNIT_ITEM,
 	};
 	buf->buflen = XPRT_RDMA_KUNIT_HEAD + XPRT_RDMA_KUNIT_ITEM +
-		      XPRT_RDMA_KUNIT_REST;
+		XPRT_RDMA_KUNIT_REST;
 	req->rr_slot.rq_private_buf = *buf;
 	/* The buffer of the slot: the tail is directly behind the head. */
 	req->rr_buf = fx->rf_head;
@@ -89,8 +88,8 @@ xprt_rdma_reply_expect_untouched(struct kunit *test,
  * of the parts.
  */
 static void xprt_rdma_reply_expect_room(struct kunit *test,
-					const struct xprt_rdma_reply_fixture *fx,
-					u32 head, u32 pages)
+					const struct xprt_rdma_reply_fixture
+					*fx, u32 head, u32 pages)
 {
 	const struct rpc_rqst *rqst = &fx->rf_req.rr_slot;
 	u32 tail = head > XPRT_RDMA_KUNIT_HEAD ? 0 : XPRT_RDMA_KUNIT_REST;
@@ -125,9 +124,8 @@ static void xprt_rdma_reply_counts_roundup(struct kunit *test)
 							      &fx->rf_req),
 					XPRT_RDMA_KUNIT_HEAD +
 					round_up(written, XDR_UNIT));
-			KUNIT_EXPECT_MEMEQ(test, fx->rf_head,
-					   fx->rf_message + 40,
-					   XPRT_RDMA_KUNIT_HEAD);
+			KUNIT_EXPECT_MEMEQ(test, fx->rf_head, fx->rf_message +
+					   40, XPRT_RDMA_KUNIT_HEAD);
 			xprt_rdma_reply_expect_untouched(test, fx);
 			xprt_rdma_reply_expect_room(test, fx,
 						    XPRT_RDMA_KUNIT_HEAD,
@@ -163,7 +161,8 @@ static void xprt_rdma_reply_head_differs(struct kunit *test)
 			continue;
 		}
 		KUNIT_EXPECT_EQ(test, rc, head + XPRT_RDMA_KUNIT_ITEM);
-		KUNIT_EXPECT_MEMEQ(test, fx->rf_head, fx->rf_message + 40, head);
+		KUNIT_EXPECT_MEMEQ(test, fx->rf_head, fx->rf_message + 40,
+				   head);
 		xprt_rdma_reply_expect_room(test, fx, head,
 					    XPRT_RDMA_KUNIT_ITEM);
 	}
@@ -185,7 +184,7 @@ static void xprt_rdma_reply_in_two_receives(struct kunit *test)
 	more = &fx->rf_more.rv_msg;
 
 	len = XPRT_RDMA_KUNIT_HEAD + XPRT_RDMA_KUNIT_ITEM +
-	      XPRT_RDMA_KUNIT_REST;
+		XPRT_RDMA_KUNIT_REST;
 	for (cut = 0; cut <= len; cut++) {
 		xprt_rdma_reply_set_up(fx, 0);
 		/* The buffers of both Receives are in rf_message. The first part of the body ends
@@ -269,12 +268,12 @@ static void xprt_rdma_reply_goes_first(struct kunit *test)
 	list_add_tail(&calls[1].rq_xmit, &xprt->xmit_queue);
 	KUNIT_EXPECT_TRUE(test, xprt_rdma_credit_step_back(xprt));
 	spin_unlock(&xprt->queue_lock);
-	KUNIT_EXPECT_TRUE(test, list_is_first(&callback.rq_xmit,
-					      &xprt->xmit_queue));
+	KUNIT_EXPECT_TRUE(test,
+			  list_is_first(&callback.rq_xmit, &xprt->xmit_queue));
 	KUNIT_EXPECT_PTR_EQ(test, list_next_entry(&callback, rq_xmit),
 			    &calls[0]);
-	KUNIT_EXPECT_TRUE(test, list_is_last(&calls[1].rq_xmit,
-					     &xprt->xmit_queue));
+	KUNIT_EXPECT_TRUE(test,
+			  list_is_last(&calls[1].rq_xmit, &xprt->xmit_queue));
 }
 
 /* An RPC waits for the completions of an invalidation and of a Send. A provider may report each of
@@ -292,8 +291,7 @@ static void xprt_rdma_reply_waits_for_holds(struct kunit *test)
 	req = &fx->rf_req;
 	init_waitqueue_head(&xr->xr_waitq);
 
-	atomic_set(&req->rr_holds, XPRT_RDMA_HOLD_FENCE |
-				   XPRT_RDMA_HOLD_SENDS);
+	atomic_set(&req->rr_holds, XPRT_RDMA_HOLD_FENCE | XPRT_RDMA_HOLD_SENDS);
 	xprt_rdma_reply_release(xr, req, XPRT_RDMA_HOLD_FENCE);
 	xprt_rdma_reply_release(xr, req, XPRT_RDMA_HOLD_FENCE);
 	KUNIT_EXPECT_EQ(test, atomic_read(&req->rr_holds),

@@ -37,8 +37,7 @@ static const struct rpc_version *xprt_rdma_transport_versions[] = {
 static struct rpc_stat xprt_rdma_transport_stat;
 
 static const struct rpc_program xprt_rdma_transport_program = {
-	.name		= "rpcrdma-kunit",
-	.number		= XPRT_RDMA_KUNIT_PROGRAM,
+	.name		= "rpcrdma-kunit", .number		= XPRT_RDMA_KUNIT_PROGRAM,
 	.nrvers		= ARRAY_SIZE(xprt_rdma_transport_versions),
 	.version	= xprt_rdma_transport_versions,
 	.stats		= &xprt_rdma_transport_stat,
@@ -48,26 +47,19 @@ static const struct rpc_program xprt_rdma_transport_program = {
  * RPC_CLNT_CREATE_NOPING, no connection is made.
  */
 static struct rpc_clnt *
-xprt_rdma_transport_create(enum xprtsec_policies policy,
-			   unsigned long connect_timeout,
-			   unsigned long reconnect_timeout)
+xprt_rdma_transport_create(enum xprtsec_policies policy, unsigned long
+			   connect_timeout, unsigned long reconnect_timeout)
 {
 	struct sockaddr_in sin = {
-		.sin_family		= AF_INET,
-		.sin_addr.s_addr	= htonl(0xc0000201),
+		.sin_family		= AF_INET, .sin_addr.s_addr	= htonl(0xc0000201),
 		.sin_port		= htons(20049),
 	};
 	struct rpc_create_args args = {
-		.net		= &init_net,
-		.protocol	= XPRT_TRANSPORT_RDMA,
-		.address	= (struct sockaddr *)&sin,
-		.addrsize	= sizeof(sin),
-		.servername	= "nobody",
-		.program	= &xprt_rdma_transport_program,
-		.authflavor	= RPC_AUTH_NULL,
-		.flags		= RPC_CLNT_CREATE_NOPING,
-		.cred		= current_cred(),
-		.xprtsec	= { .policy = policy },
+		.net		= &init_net, .protocol	= XPRT_TRANSPORT_RDMA,
+		.address	= (struct sockaddr *)&sin, .addrsize	= sizeof(sin),
+		.servername	= "nobody", .program	= &xprt_rdma_transport_program,
+		.authflavor	= RPC_AUTH_NULL, .flags		= RPC_CLNT_CREATE_NOPING,
+		.cred		= current_cred(), .xprtsec	= { .policy = policy },
 		.connect_timeout = connect_timeout,
 		.reconnect_timeout = reconnect_timeout,
 	};
@@ -125,7 +117,8 @@ static void xprt_rdma_transport_spares_others(struct kunit *test)
 {
 	static const int final[] = { -EIO, -EINVAL, -EMSGSIZE };
 	static const int again[] = { 0, -EAGAIN, -ENOBUFS, -ENOMEM, -ENOTCONN };
-	struct rpc_task *tasks = kunit_kcalloc(test, 2, sizeof(*tasks), GFP_KERNEL);
+	struct rpc_task *tasks = kunit_kcalloc(test, 2, sizeof(*tasks),
+					       GFP_KERNEL);
 	struct rpc_xprt *xprt = kunit_kzalloc(test, sizeof(*xprt), GFP_KERNEL);
 	struct rpc_rqst *rqst = kunit_kzalloc(test, sizeof(*rqst), GFP_KERNEL);
 	int i, own;
@@ -138,10 +131,12 @@ static void xprt_rdma_transport_spares_others(struct kunit *test)
 	for (own = 0; own < 2; own++) {
 		xprt->snd_task = &tasks[!own];
 		for (i = 0; i < ARRAY_SIZE(final); i++)
-			KUNIT_EXPECT_EQ(test, rpcrdma_xmit_status(rqst, final[i]),
+			KUNIT_EXPECT_EQ(test,
+					rpcrdma_xmit_status(rqst, final[i]),
 					own ? final[i] : -ENOBUFS);
 		for (i = 0; i < ARRAY_SIZE(again); i++)
-			KUNIT_EXPECT_EQ(test, rpcrdma_xmit_status(rqst, again[i]),
+			KUNIT_EXPECT_EQ(test,
+					rpcrdma_xmit_status(rqst, again[i]),
 					again[i]);
 	}
 }
