@@ -80,8 +80,8 @@ static void buf_block_ends_with_pages(struct kunit *test)
 			2 * KMALLOC_MAX_CACHE_SIZE);
 }
 
-/* The code that executes a Call may take and drop references to the pages of a Receive buffer.
- * So the reference count of each page must be 1 at first, unless the page belongs to a slab (see
+/* The code that executes a Call may take and drop references to the pages of a Receive buffer. So
+ * the reference count of each page must be 1 at first, unless the page belongs to a slab (see
  * rpcrdma_buf_init()). The test looks at the last page.
  */
 static void buf_pages_are_counted(struct kunit *test)

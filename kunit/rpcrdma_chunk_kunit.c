@@ -74,9 +74,8 @@ static const struct chunk_call_case chunk_call_cases[] = {
 
 KUNIT_ARRAY_PARAM_DESC(chunk_call, chunk_call_cases, desc);
 
-/*
- * Covers: V1-RDC-02 V1-RDC-03 V1-RDC-10 V1-RDC-16 V1-RDC-17 V1-RDC-18 V1-RDC-19
- * Covers: V1-CHK-14 V1-PZC-11 G-04
+/* Covers: V1-RDC-02 V1-RDC-03 V1-RDC-10 V1-RDC-16 V1-RDC-17 V1-RDC-18 V1-RDC-19 V1-CHK-14
+ * Covers: V1-PZC-11 G-04
  */
 static void chunk_check_call(struct kunit *test)
 {
@@ -102,8 +101,7 @@ static void chunk_check_call(struct kunit *test)
 #define PARTS_SEGS	3u
 #define PARTS_LEN	4096u
 
-/*
- * A random message. @stream is the unreduced message. @body is what is left when the chunks are
+/* A random message. @stream is the unreduced message. @body is what is left when the chunks are
  * taken out, and @memory is the requester's memory to which the chunks point. @rebuilt is the
  * message that the responder puts together from @body and @memory.
  */
@@ -136,8 +134,7 @@ static void parts_add_body(struct rpcrdma_kunit *fx, struct parts *parts,
 	}
 }
 
-/*
- * Add an item of @len bytes, in a chunk. If @padded, the chunk includes the item's roundup, as
+/* Add an item of @len bytes, in a chunk. If @padded, the chunk includes the item's roundup, as
  * bytes of 0xff. Otherwise the responder has to add the roundup, as bytes of 0.
  */
 static void parts_add_chunk(struct rpcrdma_kunit *fx, struct parts *parts,
@@ -258,9 +255,8 @@ static u32 parts_rebuild(struct rpcrdma_kunit *fx, struct parts *parts)
 	return len;
 }
 
-/*
- * Covers: V1-RDC-02 V1-RDC-05 V1-RDC-07 V1-RDC-10 V1-RDC-11 V1-RDC-16 V1-RDC-19
- * Covers: V1-PZC-13 V1-CHK-11 G-04 G-34
+/* Covers: V1-RDC-02 V1-RDC-05 V1-RDC-07 V1-RDC-10 V1-RDC-11 V1-RDC-16 V1-RDC-19 V1-PZC-13
+ * Covers: V1-CHK-11 G-04 G-34
  */
 static void chunk_parts_rebuild_the_stream(struct kunit *test)
 {
@@ -333,10 +329,8 @@ static void parts_make_item(struct rpcrdma_kunit *fx,
 	}
 }
 
-/*
- * If a Read chunk is replaced by an item with the same position and length, a walk still
- * divides the Call into parts of the same lengths.
- *
+/* If a Read chunk is replaced by an item with the same position and length, a walk still divides
+ * the Call into parts of the same lengths.
  * Covers: RTX-53 RTX-54
  */
 static void chunk_parts_of_item(struct kunit *test)
@@ -407,10 +401,8 @@ static void chunk_item_beyond_32_bits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, stream, 28);
 }
 
-/*
- * Even if the lists are invalid and were not checked, a walk ends, and visits each byte of the body
+/* Even if the lists are invalid and were not checked, a walk ends, and visits each byte of the body
  * once, in order.
- *
  * Covers: V1-RDC-17
  */
 static void chunk_parts_of_unsound_lists(struct kunit *test)
@@ -605,7 +597,6 @@ static void chunk_put_reads(struct rpcrdma_kunit *fx, u32 n)
 /* The buffer of a message is still mapped for the device after the message was decoded. Even if the
  * device changes the Read list then, a walk must not find more segments in a chunk than the decoder
  * did.
- *
  * Covers: MEM-05
  */
 static void chunk_grows_no_segments(struct kunit *test)
@@ -635,7 +626,6 @@ static void chunk_grows_no_segments(struct kunit *test)
 
 /* Only the handles of this Call count. Handles that an earlier Call has left in unused entries of
  * the lists do not count.
- *
  * Covers: V1-CRD-21
  */
 static void chunk_handles_behind_the_last(struct kunit *test)
@@ -841,9 +831,7 @@ static void chunk_put_back(struct rpcrdma_kunit *fx,
 		fx_seg(fx, 99, param->reply_lengths[j], 99);
 }
 
-/*
- * Covers: V1-WRC-11 V1-WRC-13 V1-UNU-04 V1-RPL-07 V1-RPL-14 V1-WPD-07 G-05 G-35
- */
+/* Covers: V1-WRC-11 V1-WRC-13 V1-UNU-04 V1-RPL-07 V1-RPL-14 V1-WPD-07 G-05 G-35 */
 static void chunk_check_reply(struct kunit *test)
 {
 	static const struct rpcrdma_segment segs[] = {
@@ -959,8 +947,8 @@ static void chunk_keep_head(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, rpcrdma_lists_keep_head(&lists, msg, 400, 200),
 			param->keep);
-	/* A body of 36 bytes ends inside the RPC header, so it must not stay where it was
-	 * received. The copy has just these bytes, so KASAN notices a read beyond them.
+	/* A body of 36 bytes ends inside the RPC header, so it must not stay where it was received.
+	 * The copy has just these bytes, so KASAN notices a read beyond them.
 	 */
 	brief = kunit_kzalloc(test, 36, GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, brief);

@@ -217,9 +217,7 @@ static void credit_more_returns(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, rpcrdma_window_take_more(&win, 1, 20));
 	KUNIT_EXPECT_EQ(test, rpcrdma_window_room(&win, 1), 43);
 
-	/* A Call in flight keeps its credits if the grant shrinks, or if the Call is given
-	 * up
-	 */
+	/* A Call in flight keeps its credits if the grant shrinks, or if the Call is given up */
 	rpcrdma_window_grant(&win, 8);
 	KUNIT_EXPECT_EQ(test, win.wn_more, 20);
 	KUNIT_EXPECT_EQ(test, rpcrdma_window_room(&win, 1), 0);

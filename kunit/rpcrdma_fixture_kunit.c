@@ -22,9 +22,9 @@
 
 #define KUNIT_SEED	5666u
 
-#define VECTOR(array)	{ .ve_data = array, .ve_len = sizeof(array) }
-#define VECTOR_OF(array, total) {				\
-	.ve_data = array, .ve_len = sizeof(array),			\
+#define VECTOR(array)	VECTOR_OF(array, sizeof(array))
+#define VECTOR_OF(array, total) {					\
+	.ve_data = (const u8 *)(array), .ve_len = sizeof(array),	\
 	.ve_zeros = (total) - sizeof(array),				\
 }
 
@@ -367,8 +367,7 @@ u32 fx_segs(const struct rpcrdma_lists *lists, const struct rpcrdma_chunk
 
 MODULE_DESCRIPTION("Unit tests of RPC-over-RDMA's pure rooms");
 MODULE_LICENSE("GPL");
-/*
- * Before 6.13, the argument of MODULE_IMPORT_NS() is a name. Since then, it is a string
- * (commit cdd30ebb1b9f). In both cases, the macro expands to this line.
+/* Before 6.13, the argument of MODULE_IMPORT_NS() is a name. Since then, it is a string (commit
+ * cdd30ebb1b9f). In both cases, the macro expands to this line.
  */
 MODULE_INFO(import_ns, "EXPORTED_FOR_KUNIT_TESTING");

@@ -36,8 +36,8 @@ static const struct rpcrdma2_transmission gather_kunit_group[GATHER_KUNIT_COUNT]
 	{ .tx_xid = XID, .tx_number = 2, .tx_offset = 28, .tx_here = 12 },
 };
 
-/* The limits of the server in vectors_rtx.h. GATHER_KUNIT_REPLIES is the largest number
- * of Receives (rtx_replies) that a Call in vectors_rtx.h offers.
+/* The limits of the server in vectors_rtx.h. GATHER_KUNIT_REPLIES is the largest number of Receives
+ * (rtx_replies) that a Call in vectors_rtx.h offers.
  */
 static const struct rpcrdma2_rtx gather_kunit_ours = {
 	.xp_call_max = 64, .xp_reply_max = 16, .xp_msg_max = 1052672,
@@ -172,8 +172,8 @@ static u32 gather_waiting(const struct gather_fixture *fx)
 	return atomic_read(&fx->gf_conn.cn_recvs.rp_nwaiting);
 }
 
-/* Check that each Receive is held by the group, is held by the owner, or waits to be posted.
- * The group must hold Receives only if it is not complete.
+/* Check that each Receive is held by the group, is held by the owner, or waits to be posted. The
+ * group must hold Receives only if it is not complete.
  */
 static void gather_kunit_check(struct gather_fixture *fx)
 {
@@ -265,8 +265,8 @@ static void gather_send(struct gather_fixture *fx,
 		      kunit->kf_len, handle);
 }
 
-/* Send transmission @number of gather_kunit_group. The group is a Reply if @response is
- * true, or else a Call.
+/* Send transmission @number of gather_kunit_group. The group is a Reply if @response is true, or
+ * else a Call.
  */
 static void gather_part(struct gather_fixture *fx, u32 number, bool response,
 			u32 handle)
@@ -387,7 +387,6 @@ static void gather_only_when_told(struct kunit *test)
 }
 
 /* The owner is told nothing before the group is complete.
- *
  * Covers: RTX-43 RTX-46
  */
 static void gather_hands_up_whole(struct kunit *test)
@@ -431,8 +430,8 @@ static void gather_one_after_the_other(struct kunit *test)
 	gather_give(fx, first);
 }
 
-/* A Receive that was part of a group is used again, for a message that is not a group, or for
- * a group of one transmission. The new message does not contain anything of the old group.
+/* A Receive that was part of a group is used again, for a message that is not a group, or for a
+ * group of one transmission. The new message does not contain anything of the old group.
  */
 static void gather_leaves_nothing_behind(struct kunit *test)
 {
@@ -478,9 +477,7 @@ static const struct gather_vector_case gather_vectors[] = {
 
 KUNIT_ARRAY_PARAM_DESC(gather_vector, gather_vectors, desc);
 
-/* The items are checked when the group is complete. The owner gets the verdict with the
- * group.
- *
+/* The items are checked when the group is complete. The owner gets the verdict with the group.
  * Covers: RTX-45 RTX-59
  */
 static void gather_judges(struct kunit *test)
@@ -504,7 +501,6 @@ static void gather_judges(struct kunit *test)
 
 /* If the header announces more items than are allowed, the owner gets a bad verdict, and nothing
  * behind the transmission is read.
- *
  * Covers: RTX-45
  */
 static void gather_bounds_items(struct kunit *test)
@@ -553,7 +549,6 @@ static void gather_expect_broken(struct gather_fixture *fx, u32 held)
 }
 
 /* A transmission is not the one that is due.
- *
  * Covers: RTX-48
  */
 static void gather_gap(struct kunit *test)
@@ -569,7 +564,6 @@ static void gather_gap(struct kunit *test)
 }
 
 /* Another message arrives while a group is open. It is not handed up.
- *
  * Covers: RTX-47 RTX-48 RTX-50
  */
 static void gather_is_cut(struct kunit *test)
@@ -582,7 +576,6 @@ static void gather_is_cut(struct kunit *test)
 }
 
 /* The first transmission is bad.
- *
  * Covers: RTX-48 RTX-84
  */
 static void gather_bad_first(struct kunit *test)
@@ -596,7 +589,6 @@ static void gather_bad_first(struct kunit *test)
 }
 
 /* A transmission belongs to no group.
- *
  * Covers: RTX-48
  */
 static void gather_unexpected(struct kunit *test)
@@ -636,7 +628,6 @@ static void gather_early_desc(const u32 *number, char *desc)
 KUNIT_ARRAY_PARAM(gather_early, gather_early, gather_early_desc);
 
 /* If a Send that is not the last one invalidates a handle, the connection is closed.
- *
  * Covers: RTX-73
  */
 static void gather_early_invalidation(struct kunit *test)
@@ -691,7 +682,6 @@ static void gather_takes_too_long(struct kunit *test)
 }
 
 /* Each group has its own time limit, and a complete group has none.
- *
  * Covers: RTX-85
  */
 static void gather_is_in_time(struct kunit *test)
@@ -720,9 +710,8 @@ static void gather_is_in_time(struct kunit *test)
 
 /* --- the end of the connection ---------------------------------------------- */
 
-/* When the connection ends, the Receives of an open group are not returned to the list of
- * Receives to be posted, and the owner is not told of the group.
- *
+/* When the connection ends, the Receives of an open group are not returned to the list of Receives
+ * to be posted, and the owner is not told of the group.
  * Covers: RTX-86
  */
 static void gather_forgets(struct kunit *test)
@@ -774,8 +763,8 @@ static void gather_change(struct rpcrdma_kunit *kunit,
 	}
 }
 
-/* Send a random transmission. Often it is the one that is due, so that some groups become
- * complete. Sometimes it is truncated.
+/* Send a random transmission. Often it is the one that is due, so that some groups become complete.
+ * Sometimes it is truncated.
  */
 static void gather_send_any(struct gather_fixture *fx)
 {
@@ -825,7 +814,6 @@ static bool gather_hear_all(struct gather_fixture *fx, u32 *groups)
 
 /* Whatever arrives, no Receive is lost, none is given back twice, and each group that is passed on
  * has all of its stream. If a connection was closed, go on with a new one.
- *
  * Covers: RTX-43 RTX-47 RTX-84
  */
 static void gather_anything(struct kunit *test)

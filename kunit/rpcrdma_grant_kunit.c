@@ -93,8 +93,7 @@ static void grant_raises(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, grant.gn_bound, 100);
 }
 
-/*
- * A model of a connection. Calls and Replies arrive in the order in which they were sent. Threads
+/* A model of a connection. Calls and Replies arrive in the order in which they were sent. Threads
  * of the responder take Calls, and post Replies. Each Reply gets its grant as posting begins, and
  * some time may pass until it is posted: this is a read-side critical section of RCU. So if one
  * began before the grant was lowered, no Call is counted until it is posted (gm_old). A Call that
@@ -226,8 +225,8 @@ static void grant_model_step(struct grant_model *gm, u32 what, u32 which)
 	}
 }
 
-/* Whichever kind of step is rare, each Call finds a Receive, and the requester never has a
- * grant of more than gn_bound credits. Credits come back at least 20 times.
+/* Whichever kind of step is rare, each Call finds a Receive, and the requester never has a grant of
+ * more than gn_bound credits. Credits come back at least 20 times.
  */
 /* Covers: V1-CRD-09 V1-CRD-10 G-39 */
 static void grant_keeps_promises(struct kunit *test)
@@ -261,8 +260,7 @@ static void grant_keeps_promises(struct kunit *test)
 	KUNIT_EXPECT_GE(test, back, 20);
 }
 
-/*
- * A simulation of processes of a client, each of which makes one RPC after the other, and of a
+/* A simulation of processes of a client, each of which makes one RPC after the other, and of a
  * server whose threads are never short. It has a clock of its own, in nanoseconds.
  */
 #define NEED_MOST	128u	/* max_requests */
@@ -454,10 +452,9 @@ static void need_round_trip(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_need_grows(12, 16), 64);
 }
 
-/*
- * A client with n RPCs in flight gets at most 2n + 2 credits, at any round trip, and can have all
- * of them in flight after four round trips. The memory is that of Receives of 32 KB and Sends of
- * 16 KB in version 2, and of 4 KB each in version 1.
+/* A client with n RPCs in flight gets at most 2n + 2 credits, at any round trip, and can have all
+ * of them in flight after four round trips. The memory is that of Receives of 32 KB and Sends of 16
+ * KB in version 2, and of 4 KB each in version 1.
  */
 /* Covers: G-39 */
 static void need_table(struct kunit *test)
@@ -473,11 +470,11 @@ static void need_table(struct kunit *test)
 		for (i = 0; i < ARRAY_SIZE(ns); i++)
 			for (j = 0; j < ARRAY_SIZE(rtts); j++) {
 				full = need_run(sim, ns[i], rtts[j], vers == 2);
-				kb = vers == 2 ? 32 *
-					rpcrdma_size_recvs(sim->ns_told + 2) +
-					16 * sim->ns_told :
-				     4 * rpcrdma_size_recvs(sim->ns_told) + 4 *
-					     sim->ns_told;
+				kb = vers == 2 ?
+				     32 * rpcrdma_size_recvs(sim->ns_told + 2) +
+				     16 * sim->ns_told :
+				     4 * rpcrdma_size_recvs(sim->ns_told) +
+				     4 * sim->ns_told;
 				kunit_info(test,
 					   "version %u, %u RPCs, round trip %u us: %u credits, %u KB, all in flight after %u.%u round trips",
 					   vers, ns[i], rtts[j] / 1000,

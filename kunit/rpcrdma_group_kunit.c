@@ -100,8 +100,8 @@ static void group_load(struct rpcrdma_kunit *fx, struct group_message *message,
 		message->buf[i] = fx_whole(fx, first + i, &message->len[i]);
 }
 
-/* Decode a complete group, as the owner of a connection does, and check it, as
- * net/verbs/gather.c does. Returns the verdict.
+/* Decode a complete group, as the owner of a connection does, and check it, as net/verbs/gather.c
+ * does. Returns the verdict.
  */
 static enum rpcrdma_verdict
 group_execute(struct rpcrdma_kunit *fx, struct group_run *run,
@@ -121,11 +121,9 @@ group_execute(struct rpcrdma_kunit *fx, struct group_run *run,
 	return rpcrdma_group_check(&run->group, &run->limits, item.im_length);
 }
 
-/*
- * Receive a message. Returns its verdict, %RPCRDMA_OK if it is good. @when is set to the
- * number of the transmission, counted from 1, with which the group was complete or broken. If
- * neither has happened, @when is 0. If the group is not complete, the verdict is
- * %RPCRDMA_DISCARD_SHORT.
+/* Receive a message. Returns its verdict, %RPCRDMA_OK if it is good. @when is set to the number of
+ * the transmission, counted from 1, with which the group was complete or broken. If neither has
+ * happened, @when is 0. If the group is not complete, the verdict is %RPCRDMA_DISCARD_SHORT.
  */
 static enum rpcrdma_verdict
 group_receive(struct rpcrdma_kunit *fx, struct group_run *run,
@@ -218,8 +216,8 @@ static bool group_word_is_free(const struct group_vector_case *c, bool response,
 		return true;
 	if (c->nitems && word == 12)
 		return value % 4 == 0 && value >= 8 && value <= old;
-	/* Any rdma_inv_handle is valid, and so is any word behind the first two words of the
-	 * RPC message
+	/* Any rdma_inv_handle is valid, and so is any word behind the first two words of the RPC
+	 * message
 	 */
 	return word == lists || word > lists + 5;
 }
@@ -238,8 +236,8 @@ static void group_single_words(struct kunit *test)
 	enum rpcrdma_verdict verdict;
 	bool response, good;
 
-	/* Skip the message with a chunk. group_word_is_free() does not know which changes
-	 * of its lists are valid
+	/* Skip the message with a chunk. group_word_is_free() does not know which changes of its
+	 * lists are valid
 	 */
 	if (param->first == VEC_RTX_MIXED)
 		return;
@@ -264,8 +262,7 @@ static void group_single_words(struct kunit *test)
 						    good,
 						    "part %u, word %u: %x",
 						    part, word, value);
-				/* There is an error code for each bad verdict on a
-				 * complete group
+				/* There is an error code for each bad verdict on a complete group
 				 */
 				if (!good && run.does == RPCRDMA_GROUP_WHOLE)
 					KUNIT_EXPECT_NE(test,
@@ -347,10 +344,7 @@ static const struct group_bad_case group_bad_cases[] = {
 
 KUNIT_ARRAY_PARAM_DESC(group_bad, group_bad_cases, desc);
 
-/*
- * Covers: RTX-41 RTX-42 RTX-44 RTX-45 RTX-46 RTX-48 RTX-50 RTX-52 RTX-54
- * Covers: RTX-56 RTX-59
- */
+/* Covers: RTX-41 RTX-42 RTX-44 RTX-45 RTX-46 RTX-48 RTX-50 RTX-52 RTX-54 RTX-56 RTX-59 */
 static void group_bad_ones(struct kunit *test)
 {
 	const struct group_bad_case *param = test->param_value;
@@ -405,8 +399,7 @@ static const struct rpcrdma_group_limits group_small = {
 	.gl_replies = 6,
 };
 
-/*
- * Returns transmission number @number of a group of @count transmissions. The first has number 0.
+/* Returns transmission number @number of a group of @count transmissions. The first has number 0.
  * Each transmission has a piece of the stream. If @data is true, it also has data.
  */
 static struct rpcrdma2_transmission
@@ -504,12 +497,10 @@ static bool group_change(struct rpcrdma2_transmission *tx, u32 change)
 	return true;
 }
 
-/*
- * Receive the transmissions in the order of @orders, until a group is broken. The one at index @at
- * of this order arrives @times times, and @change is made to it unless @change is
- * GROUP_NCHANGES. Each of the others arrives once, unchanged. Check that a group is
- * complete if and only if all its transmissions arrived unchanged and in order, with nothing in
- * between.
+/* Receive the transmissions in the order of @orders, until a group is broken. The one at index @at
+ * of this order arrives @times times, and @change is made to it unless @change is GROUP_NCHANGES.
+ * Each of the others arrives once, unchanged. Check that a group is complete if and only if all its
+ * transmissions arrived unchanged and in order, with nothing in between.
  */
 static void group_play(struct group_orders *orders, u32 at, u32 times,
 		       u32 change)
@@ -619,8 +610,8 @@ group_send(struct group_run *run, u32 xid, bool response, u32 count, u32 number)
 	return group_arrive(run, &tx);
 }
 
-/* A transmission without bytes: XID, F_RESPONSE, count and number, for group_send(); or, if
- * the count is 0, another message
+/* A transmission without bytes: XID, F_RESPONSE, count and number, for group_send(); or, if the
+ * count is 0, another message
  */
 struct group_sent {
 	u32	xid;
@@ -855,10 +846,8 @@ static void group_next_ones(struct kunit *test)
 			RPCRDMA_GROUP_WHOLE : RPCRDMA_GROUP_KEEP);
 }
 
-/*
- * If the length of a data part is not a multiple of the segment size, no data may follow in any
+/* If the length of a data part is not a multiple of the segment size, no data may follow in any
  * later transmission, even if a transmission without data comes in between.
- *
  * Covers: RTX-59
  */
 static void group_ends_with_a_rest(struct kunit *test)
@@ -1287,8 +1276,8 @@ static void group_base_form(struct kunit *test)
 				i <= 29688);
 	}
 
-	/* Nothing is placed if our Sends end before the first target segment does, if they
-	 * can gather no segment, or if there are no targets
+	/* Nothing is placed if our Sends end before the first target segment does, if they can
+	 * gather no segment, or if there are no targets
 	 */
 	placed = layout;
 	placed.ly_limit = 1024 + 4095;

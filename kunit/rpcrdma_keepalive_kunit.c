@@ -6,9 +6,9 @@
 
 #include <rpcrdma/keepalive.h>
 
-/* Something that was due at the time @due is looked at @late jiffies later. Is it over? If not,
- * the next look is expected @look jiffies after @due, or one jiffy later if that time is 0, which
- * means "not overdue".
+/* Something that was due at the time @due is looked at @late jiffies later. Is it over? If not, the
+ * next look is expected @look jiffies after @due, or one jiffy later if that time is 0, which means
+ * "not overdue".
  */
 static void keepalive_expect(struct kunit *test, unsigned long *grace,
 			     unsigned long due, long late, bool over,

@@ -129,8 +129,8 @@ u32 fx_random(struct rpcrdma_kunit *fx, u32 below);
 void fx_clear(struct rpcrdma_kunit *fx);
 void fx_word(struct rpcrdma_kunit *fx, u32 word);
 void fx_words(struct rpcrdma_kunit *fx, const u32 *words, u32 n);
-/* Add the given words to the message. (clang accepts ARRAY_SIZE() of a compound literal only if
- * all values in it are constant.)
+/* Add the given words to the message. (clang accepts ARRAY_SIZE() of a compound literal only if all
+ * values in it are constant.)
  */
 #define fx_say(fx, ...)					\
 	fx_words(fx, (const u32[]) { __VA_ARGS__ },		\

@@ -86,8 +86,9 @@ static const struct negotiate_case negotiate_cases[] = {
 
 KUNIT_ARRAY_PARAM_DESC(negotiate, negotiate_cases, desc);
 
-/* Covers: V2-NEG-05 V2-NEG-08 V2-NEG-12 V2-ERR-05 V2-TYP-13 V2-TYP-14 V2-PRP-09 */
-/* Covers: G-11 G-14 G-17 G-20 */
+/* Covers: V2-NEG-05 V2-NEG-08 V2-NEG-12 V2-ERR-05 V2-TYP-13 V2-TYP-14 V2-PRP-09 G-11 G-14 G-17
+ * Covers: G-20
+ */
 static void negotiate_answers(struct kunit *test)
 {
 	const struct negotiate_case *param = test->param_value;

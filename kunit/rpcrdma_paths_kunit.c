@@ -315,8 +315,8 @@ static void path_all_failed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_path_choose(&state, 3, 0, 11), 2);
 	rpcrdma_path_fail(&state, 2, 11);
 	KUNIT_EXPECT_EQ(test, rpcrdma_path_choose(&state, 3, 0, 11), 0);
-	/* If all have failed at the same time, the connection's first path (rpcrdma_path_home())
-	 * is tried.
+	/* If all have failed at the same time, the connection's first path (rpcrdma_path_home()) is
+	 * tried.
 	 */
 	rpcrdma_path_fail(&state, 0, 11);
 	KUNIT_EXPECT_EQ(test, rpcrdma_path_choose(&state, 3, 2, 11), 2);

@@ -101,8 +101,7 @@ static const u32 plan_lengths[] = {
 
 static const u32 plan_thresholds[] = { 1024, 4096, 65536 };
 
-/*
- * Try each Call length with each Reply length. Each of the two messages has no item, an item of
+/* Try each Call length with each Reply length. Each of the two messages has no item, an item of
  * half of the message, or an item of all but 40 bytes, in all combinations.
  */
 static void plan_lengths_grid(struct kunit *test, const struct rpcrdma_limits
@@ -137,9 +136,8 @@ static void plan_lengths_grid(struct kunit *test, const struct rpcrdma_limits
 	}
 }
 
-/*
- * Covers: V1-CRD-16 V1-CRD-17 V1-FRM-04 V1-FRM-11 V1-FRM-12 V1-HDR-17 V1-RPL-01
- * Covers: V1-WRC-18 MEM-15 G-27
+/* Covers: V1-CRD-16 V1-CRD-17 V1-FRM-04 V1-FRM-11 V1-FRM-12 V1-HDR-17 V1-RPL-01 V1-WRC-18 MEM-15
+ * Covers: G-27
  */
 static void plan_grid(struct kunit *test)
 {
@@ -271,21 +269,18 @@ static void plan_check(struct kunit *test, u32 hdr_extra)
 			param->plan.pl_hdr_max + hdr_extra);
 }
 
-/*
- * Covers: V1-CRD-17 V1-FRM-01 V1-FRM-02 V1-FRM-04 V1-FRM-05 V1-FRM-07 V1-FRM-11
- * Covers: V1-RPL-01 MEM-15 G-27
+/* Covers: V1-CRD-17 V1-FRM-01 V1-FRM-02 V1-FRM-04 V1-FRM-05 V1-FRM-07 V1-FRM-11 V1-RPL-01 MEM-15
+ * Covers: G-27
  */
 static void plan_examples(struct kunit *test)
 {
 	plan_check(test, 0);
 }
 
-/*
- * With the largest number of segments that a client puts in one chunk (RPCRDMA_CLIENT_SEGS), and
+/* With the largest number of segments that a client puts in one chunk (RPCRDMA_CLIENT_SEGS), and
  * even with one or two more, the header fits the smallest inline threshold, 1024 bytes. Here, the
  * Read chunk has RPCRDMA_CLIENT_SEGS segments, the Write chunk RPCRDMA_CLIENT_SEGS + 1, and a chunk
  * for a whole message RPCRDMA_CLIENT_SEGS + 2.
- *
  * Covers: ULB-21 EXP-21
  */
 static void plan_all_segments_fit(struct kunit *test)
@@ -320,10 +315,8 @@ static void plan_all_segments_fit(struct kunit *test)
 	KUNIT_EXPECT_LE(test, plan.pl_hdr_max, 1024);
 }
 
-/*
- * Without groups (rtx.h), the header of a Call or Reply is 8 bytes longer in version 2 than in
+/* Without groups (rtx.h), the header of a Call or Reply is 8 bytes longer in version 2 than in
  * version 1. If the inline thresholds are 8 bytes larger, too, the decisions are the same.
- *
  * Covers: V2-INL-02 V2-INL-05 V2-PRP-11 V2-PRP-12
  */
 static void plan_examples_v2(struct kunit *test)
@@ -443,11 +436,12 @@ static bool retry_is(const struct rpcrdma_retry *retry, bool no_read,
 		     bool reply_chunk, bool base)
 {
 	return retry->ry_no_read == no_read &&
-		retry->ry_reply_chunk == reply_chunk && retry->ry_base == base;
+	       retry->ry_reply_chunk == reply_chunk && retry->ry_base == base;
 }
 
-/* Covers: V2-ERR-08 V2-ERR-10 V2-ERR-12 V2-ERR-13 V2-ERR-15 V2-ERR-17 V2-ERR-19 */
-/* Covers: V2-ERR-21 V2-ERR-22 V2-ERR-24 V2-ERR-25 G-23 RTX-87 RTX-88 */
+/* Covers: V2-ERR-08 V2-ERR-10 V2-ERR-12 V2-ERR-13 V2-ERR-15 V2-ERR-17 V2-ERR-19 V2-ERR-21
+ * Covers: V2-ERR-22 V2-ERR-24 V2-ERR-25 G-23 RTX-87 RTX-88
+ */
 static void retry_remedies(struct kunit *test)
 {
 	const struct retry_case *param = test->param_value;
@@ -476,7 +470,6 @@ static void retry_remedies(struct kunit *test)
 
 /* Whatever errors a server sends, an RPC is sent again at most three times because of them. Each
  * time, it is planned as xprt_rdma_marshal_plan() and xprt_rdma_group_plan() would plan it.
- *
  * Covers: V2-ERR-22 RTX-89
  */
 static void retry_ends(struct kunit *test)
@@ -567,9 +560,8 @@ static const struct answer_case answer_cases[] = {
 
 KUNIT_ARRAY_PARAM_DESC(answer, answer_cases, desc);
 
-/*
- * Covers: V1-RPL-04 V1-RPL-11 V1-RPL-12 V1-RPL-13 V1-ERR-11 V1-ERR-24 V1-CRD-16
- * Covers: V1-HDR-17 G-02 G-13
+/* Covers: V1-RPL-04 V1-RPL-11 V1-RPL-12 V1-RPL-13 V1-ERR-11 V1-ERR-24 V1-CRD-16 V1-HDR-17 G-02
+ * Covers: G-13
  */
 static void plan_answers(struct kunit *test)
 {
@@ -711,8 +703,8 @@ static void plan_rtx_bounds(struct kunit *test)
 
 	plan_expect(test, &args, &group);
 	/* The Call needs one credit beyond its first, and the Reply one Receive beyond its first.
-	 * Without this Receive, the Reply goes by a Reply chunk. Without this credit, both
-	 * messages go by chunks.
+	 * Without this Receive, the Reply goes by a Reply chunk. Without this credit, both messages
+	 * go by chunks.
 	 */
 	rtx.px_more = 1;
 	rtx.px_spare = 1;
@@ -862,8 +854,8 @@ static void plan_placed_bounds(struct kunit *test)
 				       64, 2, 1, };
 	plan_expect(test, &args, &want);
 
-	/* A group would be better for this Call, but there are too few credits, or the item is
-	 * too long (px_write_max). The Call fits RDMA2_MSG, so it is inline.
+	/* A group would be better for this Call, but there are too few credits, or the item is too
+	 * long (px_write_max). The Call fits RDMA2_MSG, so it is inline.
 	 */
 	rtx = fresh;
 	args.pa_call_len = 16348;
@@ -881,7 +873,6 @@ static void plan_placed_bounds(struct kunit *test)
 /* A Send can fill at most px_gather of the seven target segments of a Receive directly from the
  * pages with the item: five, for example, if the device allows six SGEs in a Send. (One SGE is for
  * the header and the stream.)
- *
  * Covers: RTX-41 RTX-56 RTX-58 T-43
  */
 static void plan_gathers(struct kunit *test)
@@ -916,8 +907,8 @@ static void plan_gathers(struct kunit *test)
 	want.pl_count = 2;
 	want.pl_buf = 72 + 1900;
 	plan_expect(test, &args, &want);
-	/* The second transmission has room for data, too. So three segments in each Send are
-	 * enough for the item, but two are not.
+	/* The second transmission has room for data, too. So three segments in each Send are enough
+	 * for the item, but two are not.
 	 */
 	rtx.px_gather = 3;
 	want.pl_gathered = 3;
@@ -965,7 +956,6 @@ static bool plan_foreign_ok(struct kunit *test, const struct rpcrdma_limits
 /* An item in foreign pages (plan.h) goes in a chunk of its own, however short it is, even if it
  * would be inline or in a group if its pages were ordinary. A header without chunks has 28 bytes,
  * and a Read chunk or a Write chunk of one segment adds 24.
- *
  * Covers: G-44
  */
 static void plan_foreign(struct kunit *test)
@@ -1020,7 +1010,6 @@ static void plan_foreign(struct kunit *test)
 /* If an item in foreign pages can have no chunk of its own, the RPC fails, although another form
  * would be possible for ordinary pages. For example, the security flavour protects the stream, or
  * the server has refused the chunk, or the rest of the message is too long.
- *
  * Covers: G-44
  */
 static void plan_foreign_fails(struct kunit *test)

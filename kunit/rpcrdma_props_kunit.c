@@ -251,10 +251,7 @@ static const struct props_v2_case props_v2_cases[] = {
 
 KUNIT_ARRAY_PARAM_DESC(props_v2, props_v2_cases, desc);
 
-/*
- * Covers: V2-INL-01 V2-INL-02 V2-INL-03 V2-PRP-14 V2-PRP-20 V2-PRP-24 V2-CHK-16
- * Covers: V2-BC-02 G-19
- */
+/* Covers: V2-INL-01 V2-INL-02 V2-INL-03 V2-PRP-14 V2-PRP-20 V2-PRP-24 V2-CHK-16 V2-BC-02 G-19 */
 static void props_v2_fold(struct kunit *test)
 {
 	const struct props_v2_case *param = test->param_value;

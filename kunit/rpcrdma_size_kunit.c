@@ -36,7 +36,6 @@ static void size_mrs_counts_pages(struct kunit *test)
 
 /* A device can register the pages of the kernel if it reports their size, or if they have 4096
  * bytes.
- *
  * Covers: MEM-12
  */
 static void size_registers_pages(struct kunit *test)
@@ -61,7 +60,6 @@ static void size_registers_pages(struct kunit *test)
  * all but one of the Receives of a batch may be waiting. Even then, the other Receives of the
  * connection are enough for the messages that the peer may send. For this, a connection needs at
  * most seven Receives more than the number of these messages.
- *
  * Covers: V1-CRD-09
  */
 static void size_recvs_keep_promises(struct kunit *test)
@@ -91,7 +89,6 @@ static void size_recvs_keep_promises(struct kunit *test)
 }
 
 /* rpcrdma_size_credits() returns as many credits as there are Receives for, and not one more.
- *
  * Covers: V1-CRD-09
  */
 static void size_credits_have_receives(struct kunit *test)
@@ -267,9 +264,8 @@ static void size_check_client(struct kunit *test,
 	KUNIT_EXPECT_LE(test, sz->cz_rq_depth, caps->dc_max_qp_wr);
 	KUNIT_EXPECT_LE(test, sz->cz_sq_depth + sz->cz_rq_depth,
 			caps->dc_max_cqe);
-	/* The send queue has room for the Send of each request, the other work requests of one
-	 * RPC of the largest size, the answers to callbacks, the keepalive's probe and the drain
-	 * marker
+	/* The send queue has room for the Send of each request, the other work requests of one RPC
+	 * of the largest size, the answers to callbacks, the keepalive's probe and the drain marker
 	 */
 	KUNIT_EXPECT_GE(test, sz->cz_sq_depth,
 			sz->cz_requests - 1 + largest + bc + 2);
@@ -294,10 +290,8 @@ static void size_check_refused(struct kunit *test,
 			  caps->dc_max_cqe < recvs + sends);
 }
 
-/*
- * Whatever the limits of a device are, either the client refuses the device, or the sizes are
+/* Whatever the limits of a device are, either the client refuses the device, or the sizes are
  * within the limits and sufficient.
- *
  * Covers: BC-07
  */
 static void size_client_grid(struct kunit *test)
@@ -330,8 +324,8 @@ static void size_client_grid(struct kunit *test)
 	KUNIT_EXPECT_GT(test, refused, 1000);
 }
 
-/* An item of up to rpcrdma_size_client_payload() bytes, wherever in a page it begins, fits into
- * one chunk together with head and tail of the message.
+/* An item of up to rpcrdma_size_client_payload() bytes, wherever in a page it begins, fits into one
+ * chunk together with head and tail of the message.
  */
 static void size_client_payloads(struct kunit *test)
 {
@@ -350,8 +344,8 @@ static void size_client_payloads(struct kunit *test)
 	/* Regions of 19 pages are enough for a megabyte. */
 	KUNIT_EXPECT_GE(test, rpcrdma_size_client_payload(19, 4096), MIB);
 	KUNIT_EXPECT_GT(test, rpcrdma_size_client_payload(U32_MAX, 4096), MIB);
-	/* There are 14 regions of one page. An item that begins inside a page may touch one
-	 * page more than its size requires, so 13 pages are left.
+	/* There are 14 regions of one page. An item that begins inside a page may touch one page
+	 * more than its size requires, so 13 pages are left.
 	 */
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_client_payload(1, 4096), 13 * 4096);
 }
@@ -499,11 +493,9 @@ static const struct size_server_case size_server_cases[] = {
 
 KUNIT_ARRAY_PARAM_DESC(size_server, size_server_cases, desc);
 
-/*
- * The number of requests, which is the number of credits, is reduced only if the receive queue or
+/* The number of requests, which is the number of credits, is reduced only if the receive queue or
  * the completion queue is short. If both are long enough, neither few SGEs nor the need for regions
  * for RDMA Reads reduces it.
- *
  * Covers: V1-CRD-09 V1-CRD-27 V1-RDC-21 BC-08
  */
 static void size_server_examples(struct kunit *test)

@@ -350,10 +350,8 @@ static void wire_empty_pieces_pass(struct kunit *test)
 #define SHUFFLE_CHUNKS	8u
 #define SHUFFLE_SEGS	40u
 
-/*
- * Whatever the order of the Read list, a chunk has all segments with its position, in the
- * order of the list. Handles count up along the list, so that the test can check the order.
- *
+/* Whatever the order of the Read list, a chunk has all segments with its position, in the order of
+ * the list. Handles count up along the list, so that the test can check the order.
  * Covers: V1-RDC-04 V1-RDC-05 V1-RDC-07 V1-RDC-15 V1-CHK-09 V1-PZC-08 G-34
  */
 static void wire_reads_are_grouped(struct kunit *test)
@@ -425,11 +423,8 @@ static void wire_extreme_segments_are_untouched(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, seg.rs_offset, 0x100000001ull);
 }
 
-/*
- * Even if the buffer is overwritten after the list was decoded, a walk must not read beyond
- * the list. A walk that left the list would soon leave the buffer, too, and KASAN would
- * report that.
- *
+/* Even if the buffer is overwritten after the list was decoded, a walk must not read beyond the
+ * list. A walk that left the list would soon leave the buffer, too, and KASAN would report that.
  * Covers: V1-HDR-23
  */
 static void wire_walk_survives_changes(struct kunit *test)

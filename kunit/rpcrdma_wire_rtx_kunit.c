@@ -338,10 +338,8 @@ static void rtx_other_messages(struct kunit *test)
 	}
 }
 
-/*
- * Zero words would be valid chunk lists. They must not be decoded as chunk lists if they lie behind
+/* Zero words would be valid chunk lists. They must not be decoded as chunk lists if they lie behind
  * the end of the transmission, or if the header has too many items.
- *
  * Covers: RTX-45
  */
 static void rtx_misplaced_lists(struct kunit *test)
@@ -366,11 +364,9 @@ static void rtx_misplaced_lists(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rtx_decode(fx, fx->kf_buf, 28), RPCRDMA_BAD_PROC);
 }
 
-/*
- * rpcrdma2_decode_call() and rpcrdma2_decode_reply() do not know the header types of the
- * round-trip extension. An endpoint without the extension answers a Call that has such a type with
+/* rpcrdma2_decode_call() and rpcrdma2_decode_reply() do not know the header types of the round-trip
+ * extension. An endpoint without the extension answers a Call that has such a type with
  * INVAL_HTYPE.
- *
  * Covers: RTX-37
  */
 static void rtx_is_unknown(struct kunit *test)

@@ -12,8 +12,7 @@
 #include "rpcrdma_kunit.h"
 #define XID	RPCRDMA_KUNIT_XID
 
-/*
- * The chunks and the Calls of the version 1 messages in vectors.h, as arguments of the encoders.
+/* The chunks and the Calls of the version 1 messages in vectors.h, as arguments of the encoders.
  * The RDMA_MSGP Call is not among them, because no encoder writes it.
  */
 
@@ -78,11 +77,9 @@ static const struct v1_call_case v1_call_cases[] = {
 
 KUNIT_ARRAY_PARAM_DESC(v1_call, v1_call_cases, desc);
 
-/*
- * Covers: V1-HDR-01 V1-HDR-02 V1-HDR-04 V1-HDR-06 V1-HDR-11 V1-HDR-12 V1-HDR-13
- * Covers: V1-HDR-14 V1-HDR-15 V1-RDC-01 V1-RDC-09 V1-PZC-01 V1-PZC-03 V1-FRM-01
- * Covers: V1-FRM-02 V1-FRM-05 V1-FRM-11 V1-CRD-01 V1-HDR-27 V1-RDC-20 V1-WRC-14
- * Covers: BC-19
+/* Covers: V1-HDR-01 V1-HDR-02 V1-HDR-04 V1-HDR-06 V1-HDR-11 V1-HDR-12 V1-HDR-13 V1-HDR-14
+ * Covers: V1-HDR-15 V1-RDC-01 V1-RDC-09 V1-PZC-01 V1-PZC-03 V1-FRM-01 V1-FRM-02 V1-FRM-05
+ * Covers: V1-FRM-11 V1-CRD-01 V1-HDR-27 V1-RDC-20 V1-WRC-14 BC-19
  */
 static void v1_encode_call_vectors(struct kunit *test)
 {
@@ -164,9 +161,8 @@ static void v1_expect_call(struct kunit *test, const struct rpcrdma_hdr *hdr,
 		v1_expect_chunk(test, lists, &lists->ls_reply, call->ko_reply);
 }
 
-/*
- * Covers: V1-HDR-01 V1-HDR-02 V1-HDR-07 V1-HDR-08 V1-HDR-11 V1-HDR-12 V1-HDR-13
- * Covers: V1-HDR-14 V1-HDR-15 V1-HDR-20 V1-RDC-04 V1-WRC-02
+/* Covers: V1-HDR-01 V1-HDR-02 V1-HDR-07 V1-HDR-08 V1-HDR-11 V1-HDR-12 V1-HDR-13 V1-HDR-14
+ * Covers: V1-HDR-15 V1-HDR-20 V1-RDC-04 V1-WRC-02
  */
 static void v1_decode_call_vectors(struct kunit *test)
 {
@@ -260,9 +256,8 @@ static const struct v1_reply_case v1_reply_cases[] = {
 
 KUNIT_ARRAY_PARAM_DESC(v1_reply, v1_reply_cases, desc);
 
-/*
- * Covers: V1-HDR-25 V1-WRC-05 V1-WRC-06 V1-WRC-07 V1-WRC-08 V1-WRC-09 V1-UNU-01
- * Covers: V1-RPL-05 V1-RPL-06 V1-FRM-06 V1-CRD-03 V1-HDR-27
+/* Covers: V1-HDR-25 V1-WRC-05 V1-WRC-06 V1-WRC-07 V1-WRC-08 V1-WRC-09 V1-UNU-01 V1-RPL-05
+ * Covers: V1-RPL-06 V1-FRM-06 V1-CRD-03 V1-HDR-27
  */
 static void v1_encode_reply_vectors(struct kunit *test)
 {
@@ -486,10 +481,8 @@ static void v1_expect_nothing(struct kunit *test, const struct rpcrdma_hdr *hdr)
 	KUNIT_EXPECT_EQ(test, hdr->hd_rpc_type, 0);
 }
 
-/*
- * Truncate messages to every length, and decode them in both roles, as a responder and as a
+/* Truncate messages to every length, and decode them in both roles, as a responder and as a
  * requester, whichever of the two a message is meant for.
- *
  * Covers: V1-HDR-23 V1-CRD-25 G-10
  */
 static void v1_truncated_in_the_other_role(struct kunit *test)
@@ -522,9 +515,7 @@ static void v1_truncated_in_the_other_role(struct kunit *test)
 	}
 }
 
-/*
- * A message made of words. Only the first @bytes bytes of @words are used.
- */
+/* A message made of words. Only the first @bytes bytes of @words are used. */
 struct v1_words_case {
 	const char		*desc;
 	u32			bytes;
@@ -600,10 +591,8 @@ static const struct v1_words_case v1_bad_call_cases[] = {
 
 KUNIT_ARRAY_PARAM_DESC(v1_bad_call, v1_bad_call_cases, desc);
 
-/*
- * Covers: V1-ERR-03 V1-ERR-04 V1-ERR-09 V1-ERR-15 V1-ERR-16 V1-DEP-05 V1-HDR-05
- * Covers: V1-HDR-08 V1-RDC-03 V1-CHK-10 V1-PZC-10 V1-FRM-10 BC-22 G-01 G-09
- * Covers: G-10 G-26
+/* Covers: V1-ERR-03 V1-ERR-04 V1-ERR-09 V1-ERR-15 V1-ERR-16 V1-DEP-05 V1-HDR-05 V1-HDR-08
+ * Covers: V1-RDC-03 V1-CHK-10 V1-PZC-10 V1-FRM-10 BC-22 G-01 G-09 G-10 G-26
  */
 static void v1_judges_calls(struct kunit *test)
 {
@@ -676,10 +665,8 @@ static const struct v1_words_case v1_bad_reply_cases[] = {
 
 KUNIT_ARRAY_PARAM_DESC(v1_bad_reply, v1_bad_reply_cases, desc);
 
-/*
- * Covers: V1-ERR-17 V1-ERR-18 V1-DEP-05 V1-DEP-06 V1-HDR-05 V1-HDR-08 V1-HDR-25
- * Covers: V1-RPL-07 V1-RPL-08 V1-RPL-09 BC-22 BC-23 G-02 G-09 G-11 G-14
- * Covers: G-26
+/* Covers: V1-ERR-17 V1-ERR-18 V1-DEP-05 V1-DEP-06 V1-HDR-05 V1-HDR-08 V1-HDR-25 V1-RPL-07
+ * Covers: V1-RPL-08 V1-RPL-09 BC-22 BC-23 G-02 G-09 G-11 G-14 G-26
  */
 static void v1_judges_replies(struct kunit *test)
 {
@@ -748,9 +735,8 @@ static const struct v1_call_case v1_refused_cases[] = {
 
 KUNIT_ARRAY_PARAM_DESC(v1_refused, v1_refused_cases, desc);
 
-/*
- * Covers: V1-HDR-06 V1-CHK-09 V1-CHK-10 V1-RDC-03 V1-RDC-06 V1-PZC-01 V1-PZC-03
- * Covers: V1-PZC-09 V1-WRC-17 V1-DEP-01 V1-DEP-04 V1-DEP-08 V1-ERR-08 G-01 G-05
+/* Covers: V1-HDR-06 V1-CHK-09 V1-CHK-10 V1-RDC-03 V1-RDC-06 V1-PZC-01 V1-PZC-03 V1-PZC-09
+ * Covers: V1-WRC-17 V1-DEP-01 V1-DEP-04 V1-DEP-08 V1-ERR-08 G-01 G-05
  */
 static void v1_refuses_to_send(struct kunit *test)
 {

@@ -47,9 +47,8 @@ static const struct v2_error_case v2_error_cases[] = {
 
 KUNIT_ARRAY_PARAM_DESC(v2_error, v2_error_cases, desc);
 
-/*
- * Covers: V2-HDR-11 V2-ERR-01 V2-ERR-04 V2-ERR-06 V2-ERR-09 V2-ERR-11 V2-ERR-14
- * Covers: V2-ERR-16 V2-ERR-18 V2-ERR-20 V2-ERR-23 G-11
+/* Covers: V2-HDR-11 V2-ERR-01 V2-ERR-04 V2-ERR-06 V2-ERR-09 V2-ERR-11 V2-ERR-14 V2-ERR-16
+ * Covers: V2-ERR-18 V2-ERR-20 V2-ERR-23 G-11
  */
 static void v2_encode_error_vectors(struct kunit *test)
 {
@@ -104,10 +103,7 @@ static void v2_expect_error(struct rpcrdma_kunit *fx,
 					    &rpcrdma2_accept_forward, &error));
 }
 
-/*
- * Covers: V2-ERR-02 V2-ERR-03 V2-ERR-04 V2-ERR-30 V2-NEG-12 V2-CRD-08
- * Covers: V2-BC-09 G-11
- */
+/* Covers: V2-ERR-02 V2-ERR-03 V2-ERR-04 V2-ERR-30 V2-NEG-12 V2-CRD-08 V2-BC-09 G-11 */
 static void v2_decode_error_vectors(struct kunit *test)
 {
 	const struct v2_error_case *param = test->param_value;
@@ -116,8 +112,8 @@ static void v2_decode_error_vectors(struct kunit *test)
 	u32 flags;
 
 	for (flags = 0; flags <= RPCRDMA2_NEGOTIATING; flags++) {
-		/* During negotiation, a version 2 error of 28 bytes would be
-		 * taken for an ERR_VERS of version 1
+		/* During negotiation, a version 2 error of 28 bytes would be taken for an ERR_VERS
+		 * of version 1
 		 */
 		if (flags && vec->ve_len == 28 && !param->old)
 			continue;
@@ -162,9 +158,9 @@ static void v2_tells_layouts_apart(struct kunit *test)
 	u32 low;
 	bool old;
 
-	/* These words may be an ERR_VERS of version 1, or an error of version 2 with one
-	 * argument. During negotiation, they count as ERR_VERS. Later, they count as an error
-	 * of version 2 if the sixth word is a code with one argument, and otherwise as ERR_VERS
+	/* These words may be an ERR_VERS of version 1, or an error of version 2 with one argument.
+	 * During negotiation, they count as ERR_VERS. Later, they count as an error of version 2 if
+	 * the sixth word is a code with one argument, and otherwise as ERR_VERS
 	 */
 	for (low = 0; low < 12; low++) {
 		fx_clear(fx);

@@ -60,10 +60,8 @@ static const struct v2_call_case v2_call_cases[] = {
 
 KUNIT_ARRAY_PARAM_DESC(v2_call, v2_call_cases, desc);
 
-/*
- * Covers: V2-HDR-01 V2-HDR-02 V2-HDR-03 V2-HDR-06 V2-HDR-07 V2-HDR-08 V2-HDR-17
- * Covers: V2-CHK-01 V2-CHK-03 V2-TYP-01 V2-TYP-02 V2-TYP-03 V2-TYP-04 V2-TYP-05
- * Covers: V2-INL-05
+/* Covers: V2-HDR-01 V2-HDR-02 V2-HDR-03 V2-HDR-06 V2-HDR-07 V2-HDR-08 V2-HDR-17 V2-CHK-01
+ * Covers: V2-CHK-03 V2-TYP-01 V2-TYP-02 V2-TYP-03 V2-TYP-04 V2-TYP-05 V2-INL-05
  */
 static void v2_encode_call_vectors(struct kunit *test)
 {
@@ -85,10 +83,7 @@ static void v2_encode_call_vectors(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, buf, vec->ve_data, len);
 }
 
-/*
- * Covers: V2-HDR-01 V2-HDR-02 V2-HDR-12 V2-CHK-01 V2-CRD-02 V2-TYP-03
- * Covers: V2-TYP-05
- */
+/* Covers: V2-HDR-01 V2-HDR-02 V2-HDR-12 V2-CHK-01 V2-CRD-02 V2-TYP-03 V2-TYP-05 */
 static void v2_decode_call_vectors(struct kunit *test)
 {
 	const struct v2_call_case *param = test->param_value;
@@ -218,9 +213,8 @@ static void v2_truncated_everywhere(struct kunit *test)
 			server = fx_server2(fx, vec->ve_data, len);
 			KUNIT_EXPECT_EQ_MSG(test, server, want, "%u: %u bytes",
 					    i, len);
-			/* A request of one of these lengths is answered with an error,
-			 * unless it is too short for the prefix (20 bytes). A Reply is
-			 * never answered
+			/* A request of one of these lengths is answered with an error, unless it is
+			 * too short for the prefix (20 bytes). A Reply is never answered
 			 */
 			KUNIT_EXPECT_EQ(test,
 					rpcrdma2_refusal(&fx->kf_hdr, server,
@@ -276,8 +270,7 @@ static void v2_all_short_lengths(struct kunit *test)
 				16 ? RPCRDMA_DISCARD_SHORT : RPCRDMA_BAD_VERS);
 }
 
-/*
- * A message made of words. Only the first @bytes bytes of @words are used. @code is the error that
+/* A message made of words. Only the first @bytes bytes of @words are used. @code is the error that
  * answers the message, and @arg the first argument of the error. @code is 0 if no error is sent.
  */
 struct v2_words_case {
@@ -346,10 +339,9 @@ static const struct v2_words_case v2_server_cases[] = {
 
 KUNIT_ARRAY_PARAM_DESC(v2_server, v2_server_cases, desc);
 
-/*
- * Covers: V2-HDR-04 V2-HDR-12 V2-HDR-13 V2-HDR-14 V2-CHK-02 V2-TYP-06 V2-TYP-15
- * Covers: V2-TYP-16 V2-TYP-17 V2-ERR-03 V2-ERR-04 V2-ERR-06 V2-ERR-09 V2-EXT-01
- * Covers: V2-EXT-03 G-01 G-08 G-09 G-12 G-21
+/* Covers: V2-HDR-04 V2-HDR-12 V2-HDR-13 V2-HDR-14 V2-CHK-02 V2-TYP-06 V2-TYP-15 V2-TYP-16
+ * Covers: V2-TYP-17 V2-ERR-03 V2-ERR-04 V2-ERR-06 V2-ERR-09 V2-EXT-01 V2-EXT-03 G-01 G-08 G-09
+ * Covers: G-12 G-21
  */
 static void v2_judges_at_a_server(struct kunit *test)
 {
@@ -416,9 +408,8 @@ static const struct v2_words_case v2_client_cases[] = {
 
 KUNIT_ARRAY_PARAM_DESC(v2_client, v2_client_cases, desc);
 
-/*
- * Covers: V2-HDR-12 V2-HDR-13 V2-HDR-14 V2-CHK-12 V2-TYP-06 V2-TYP-16
- * Covers: V2-ERR-03 V2-BC-03 V2-BC-05 V2-BC-07 V2-BC-08 V2-NEG-14 G-12 G-24
+/* Covers: V2-HDR-12 V2-HDR-13 V2-HDR-14 V2-CHK-12 V2-TYP-06 V2-TYP-16 V2-ERR-03 V2-BC-03
+ * Covers: V2-BC-05 V2-BC-07 V2-BC-08 V2-NEG-14 G-12 G-24
  */
 static void v2_judges_at_a_client(struct kunit *test)
 {
@@ -574,8 +565,8 @@ static void v2_limits_in_every_list(struct kunit *test)
 	low.ac_segs = 1;
 	v2_expect_refusal(fx, &low, RPCRDMA2_ERR_SEGMENTS, 1);
 
-	/* A client accepts no chunks in a backward Call. If the Call has Write chunks, but no
-	 * Read chunks, the client answers BAD_XDR
+	/* A client accepts no chunks in a backward Call. If the Call has Write chunks, but no Read
+	 * chunks, the client answers BAD_XDR
 	 */
 	for (i = 0; i < ARRAY_SIZE(backward); i++) {
 		v2_put_call(fx, backward[i].reads, backward[i].writes,
@@ -596,7 +587,6 @@ static void v2_limits_in_every_list(struct kunit *test)
 
 /* The second chunk has one segment more than the first. If only the first chunk is within the limit
  * (ac_segs), the Call is refused.
- *
  * Covers: V2-ERR-16
  */
 static void v2_limits_in_later_chunks(struct kunit *test)
@@ -705,7 +695,6 @@ static void v2_handles_to_invalidate(struct kunit *test)
 
 /* In this test, each chunk has a handle of its own. rdma_inv_handle may be the handle of the first
  * chunk of a list, or that of a later one.
- *
  * Covers: V2-CHK-03 G-22
  */
 static void v2_handles_in_later_chunks(struct kunit *test)

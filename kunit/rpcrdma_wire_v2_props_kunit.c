@@ -24,9 +24,8 @@ static void v2_expect_props(struct rpcrdma_kunit *fx, u32 rbsiz, u32 brs,
 	KUNIT_EXPECT_EQ(test, props->vp_unknown, unknown);
 }
 
-/*
- * Covers: V2-PRP-01 V2-PRP-02 V2-PRP-21 V2-TYP-07 V2-TYP-10 V2-NEG-01 V2-CRD-06
- * Covers: V2-NEG-02 V2-NEG-03 V2-HDR-07 V2-HDR-10 G-18
+/* Covers: V2-PRP-01 V2-PRP-02 V2-PRP-21 V2-TYP-07 V2-TYP-10 V2-NEG-01 V2-CRD-06 V2-NEG-02
+ * Covers: V2-NEG-03 V2-HDR-07 V2-HDR-10 G-18
  */
 static void v2_encode_connprop(struct kunit *test)
 {
@@ -72,9 +71,8 @@ static void v2_encode_connprop(struct kunit *test)
 						       &props), -EINVAL);
 }
 
-/*
- * Covers: V2-PRP-01 V2-PRP-03 V2-PRP-16 V2-TYP-02 V2-TYP-07 V2-TYP-08 V2-TYP-11
- * Covers: V2-HDR-10 V2-HDR-15 V2-CRD-01 V2-CRD-04 V2-NEG-05 G-17
+/* Covers: V2-PRP-01 V2-PRP-03 V2-PRP-16 V2-TYP-02 V2-TYP-07 V2-TYP-08 V2-TYP-11 V2-HDR-10
+ * Covers: V2-HDR-15 V2-CRD-01 V2-CRD-04 V2-NEG-05 G-17
  */
 static void v2_decode_connprop_vectors(struct kunit *test)
 {
@@ -135,9 +133,7 @@ static void v2_truncated_connprop(struct kunit *test)
 	}
 }
 
-/*
- * A property set made of words; the first word is the count.
- */
+/* A property set made of words; the first word is the count. */
 struct v2_props_case {
 	const char	*desc;
 	u32		nwords;
@@ -199,10 +195,9 @@ static const struct v2_props_case v2_props_cases[] = {
 
 KUNIT_ARRAY_PARAM_DESC(v2_props, v2_props_cases, desc);
 
-/*
- * Covers: V2-PRP-02 V2-PRP-03 V2-PRP-04 V2-PRP-05 V2-PRP-06 V2-PRP-07 V2-PRP-08
- * Covers: V2-PRP-09 V2-PRP-14 V2-PRP-20 V2-PRP-23 V2-TYP-13 V2-TYP-17 V2-EXT-02
- * Covers: V2-ERR-06 V2-CRD-04 G-17 G-18
+/* Covers: V2-PRP-02 V2-PRP-03 V2-PRP-04 V2-PRP-05 V2-PRP-06 V2-PRP-07 V2-PRP-08 V2-PRP-09
+ * Covers: V2-PRP-14 V2-PRP-20 V2-PRP-23 V2-TYP-13 V2-TYP-17 V2-EXT-02 V2-ERR-06 V2-CRD-04 G-17
+ * Covers: G-18
  */
 static void v2_property_sets(struct kunit *test)
 {

@@ -70,8 +70,8 @@ static u32 write_max_count(const struct rpcrdma2_rtx *peer, u32 size)
 	return rpcrdma_group_call(&layout, peer);
 }
 
-/* Returns the size to try after @size. The tests try sizes up to 64, and the multiples of 4096
- * with their neighbours.
+/* Returns the size to try after @size. The tests try sizes up to 64, and the multiples of 4096 with
+ * their neighbours.
  */
 static u32 write_max_next_size(u32 size)
 {
@@ -226,8 +226,8 @@ static void write_max_without_targets(struct kunit *test)
 	/* If Sends have 2048 bytes, the work that is saved pays for six further Sends. */
 	KUNIT_EXPECT_EQ(test, rpcrdma_plan_write_max(none, 2048, 2, 0),
 			7 * 2012);
-	/* If our Sends are too short to fill a target segment, the limit is the same as
-	 * without targets.
+	/* If our Sends are too short to fill a target segment, the limit is the same as without
+	 * targets.
 	 */
 	KUNIT_EXPECT_EQ(test, rpcrdma_plan_write_max(none, 4096, 31, 0),
 			8 * 4060);
@@ -257,8 +257,8 @@ static void write_max_is_monotonic(struct kunit *test)
 			1048576);
 }
 
-/* The limit changes at these round trips, for seven target segments in each transmission. A
- * round trip of 49 us, 5 us to wake a thread, and 1 us to register memory pay for eleven further
+/* The limit changes at these round trips, for seven target segments in each transmission. A round
+ * trip of 49 us, 5 us to wake a thread, and 1 us to register memory pay for eleven further
  * transmissions.
  */
 static void write_max_steps(struct kunit *test)
@@ -275,8 +275,7 @@ static void write_max_steps(struct kunit *test)
 			42 * 4096);
 }
 
-/* If an administrator has chosen a size, it is the limit, unless the limits of the peer are
- * lower.
+/* If an administrator has chosen a size, it is the limit, unless the limits of the peer are lower.
  */
 static void write_max_fixed(struct kunit *test)
 {

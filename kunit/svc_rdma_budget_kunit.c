@@ -160,9 +160,9 @@ static bool svc_rdma_budget_step(struct svc_rdma_budget_fixture *fx, u32 i,
 	return false;
 }
 
-/* 1,000 connections of 250 clients, with 16 WRITEs of a megabyte in flight on each:
- * the server never pins more than the limit, each connection can always pull one Call, and every
- * Call comes to its end.
+/* 1,000 connections of 250 clients, with 16 WRITEs of a megabyte in flight on each: the server
+ * never pins more than the limit, each connection can always pull one Call, and every Call comes to
+ * its end.
  */
 /* Covers: G-39 */
 static void svc_rdma_budget_holds(struct kunit *test)

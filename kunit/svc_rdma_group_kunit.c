@@ -48,9 +48,8 @@ static void svc_rdma_group_kunit_send(struct svc_rdma_group_fixture *fx,
 	base->sd_buf.bf_size = size;
 }
 
-/* Make a connection to a client whose Receives are larger than any buffer that we can allocate.
- * The connection has one idle Send with a small buffer, and there is other memory behind this
- * buffer.
+/* Make a connection to a client whose Receives are larger than any buffer that we can allocate. The
+ * connection has one idle Send with a small buffer, and there is other memory behind this buffer.
  */
 static struct svc_rdma_group_fixture *svc_rdma_group_make(struct kunit *test)
 {
@@ -132,7 +131,6 @@ static void svc_rdma_group_second_too_small(struct kunit *test)
 }
 
 /* The smallest buffer of a group decides how its Reply is divided.
- *
  * Covers: RTX-43
  */
 static void svc_rdma_group_second_fits(struct kunit *test)

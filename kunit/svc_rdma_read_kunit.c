@@ -108,9 +108,9 @@ static struct svc_rdma_read_fixture *svc_rdma_read_make(struct kunit *test)
 	return fx;
 }
 
-/* Make an unreduced Call of arbitrary bytes, with zeroed roundup. Unless the item is inside
- * the RPC header, set those fields of credential and verifier that rpcrdma_head_ends_well() reads.
- * Returns the length of the Call.
+/* Make an unreduced Call of arbitrary bytes, with zeroed roundup. Unless the item is inside the RPC
+ * header, set those fields of credential and verifier that rpcrdma_head_ends_well() reads. Returns
+ * the length of the Call.
  */
 static u32 svc_rdma_read_fill(struct svc_rdma_read_fixture *fx,
 			      const struct svc_rdma_read_shape *shape)
@@ -187,8 +187,8 @@ static void svc_rdma_read_receive(struct svc_rdma_read_fixture *fx,
 			       item->im_length);
 }
 
-/* Check that the Call is used in place, without pages of its own, and that no old bytes are
- * behind the item.
+/* Check that the Call is used in place, without pages of its own, and that no old bytes are behind
+ * the item.
  */
 static void svc_rdma_read_check_place(struct kunit *test,
 				      struct svc_rdma_read_fixture *fx,
@@ -274,7 +274,6 @@ static void svc_rdma_read_places(struct kunit *test)
 /* svc_rdma_msg_put_renewed() may run in a completion handler, where it must not allocate memory. So
  * it does not replace the blocks of pages of the Receives that it gives back, even if other code
  * holds a reference to each block (server/send.c).
- *
  * Covers: RTX-77
  */
 static void svc_rdma_read_gives_back(struct kunit *test)

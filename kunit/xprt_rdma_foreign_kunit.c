@@ -42,7 +42,6 @@ static const struct nvfs_dma_rw_ops xprt_rdma_foreign_functions = {
 
 /* Functions are refused if one of them or its feature flag is missing, or if functions are
  * registered already.
- *
  * Covers: G-44
  */
 static void xprt_rdma_foreign_registers(struct kunit *test)

@@ -102,10 +102,8 @@ static void xprt_rdma_reply_expect_room(struct kunit *test,
 				     sizeof(rqst->rq_rcv_buf)), 0);
 }
 
-/*
- * The server may write all, some or none of the roundup of an item, to the chunk or inline. In all
+/* The server may write all, some or none of the roundup of an item, to the chunk or inline. In all
  * cases, the length of the Reply counts the roundup, and nothing is copied behind the head.
- *
  * Covers: V1-WPD-06 V1-WPD-07
  */
 static void xprt_rdma_reply_counts_roundup(struct kunit *test)
@@ -169,8 +167,8 @@ static void xprt_rdma_reply_head_differs(struct kunit *test)
 	__free_page(fx->rf_page);
 }
 
-/* A Reply that came in two Receives is copied in the same way as a Reply in one Receive,
- * wherever it is divided. It fills head, pages and tail.
+/* A Reply that came in two Receives is copied in the same way as a Reply in one Receive, wherever
+ * it is divided. It fills head, pages and tail.
  */
 static void xprt_rdma_reply_in_two_receives(struct kunit *test)
 {
@@ -246,7 +244,6 @@ static void xprt_rdma_reply_is_awaited(struct kunit *test)
 
 /* A Call had a credit when the Reply to a callback was queued behind it, and then lacks memory. The
  * Reply is sent first (rfc5666bis 8.2.1), and Calls keep their order.
- *
  * Covers: BC-02
  */
 static void xprt_rdma_reply_goes_first(struct kunit *test)
@@ -307,7 +304,6 @@ static void xprt_rdma_reply_waits_for_holds(struct kunit *test)
 
 /* When a Reply has come, other Calls may have the Receives beyond the first that were kept for it.
  * But its Call keeps all its credits until the RPC ends.
- *
  * Covers: RTX-101
  */
 static void xprt_rdma_reply_frees_receives(struct kunit *test)
@@ -332,7 +328,6 @@ static void xprt_rdma_reply_frees_receives(struct kunit *test)
 
 /* A server was offered a Write chunk for foreign pages (plan.h). It may reply inline nevertheless.
  * No inline bytes are copied to the pages.
- *
  * Covers: G-44
  */
 static void xprt_rdma_reply_spares_foreign(struct kunit *test)

@@ -20,9 +20,9 @@ def main():
     count = 0
     for path in files:
         with open(path, encoding="utf-8") as f:
-            for name, body in re.findall(r"\b(vec_\w+)\[\w*\] = \{([^}]*)\}", f.read()):
+            for name, body in re.findall(r"\b(vec_\w+)\[\] = \{([^}]*)\}", f.read()):
                 with open(os.path.join(out, name), "wb") as seed:
-                    seed.write(bytes(int(b, 16) for b in re.findall(r"0x\w+", body)) + CHOICES)
+                    seed.write(b"".join(int(w, 0).to_bytes(4, "big") for w in re.findall(r"W\((\w+)\)", body)) + CHOICES)
                 count += 1
     sys.exit(0 if count else f"no messages in {' '.join(files)}")
 

@@ -48,8 +48,8 @@ def words(*w):
 def vectors():
     text = "".join(open(os.path.join(TOP, "kunit", name), encoding="utf-8").read()
                    for name in ("vectors.h", "vectors_rtx.h"))
-    return {name: bytes(int(b, 16) for b in re.findall(r"0x([0-9a-f]{2})", body))
-            for name, body in re.findall(r"vec_(\w+)\[\d+\] = \{([^}]*)\}", text)}
+    return {name: words(*(int(w, 0) for w in re.findall(r"W\((\w+)\)", body)))
+            for name, body in re.findall(r"vec_(\w+)\[\] = \{([^}]*)\}", text)}
 
 
 # --------------------------------------------------------------- the expected fields
