@@ -112,7 +112,7 @@ static void conn_told_too_late(struct kunit *test)
 	struct rdma_cm_event event = {
 		.event = RDMA_CM_EVENT_ESTABLISHED,
 		.param.conn = { .private_data = data,
-				.private_data_len = sizeof(data), },
+				.private_data_len = sizeof(data) },
 	};
 	struct conn_fixture *fx;
 	struct rpcrdma_conn *conn;

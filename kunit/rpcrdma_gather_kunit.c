@@ -403,8 +403,8 @@ static void gather_hands_up_whole(struct kunit *test)
 	gather_expect_no_more(fx);
 	KUNIT_EXPECT_EQ(test, msg->mi_verdict, RPCRDMA_OK);
 	KUNIT_EXPECT_EQ(test, rpcrdma_msg_recvs(msg), GATHER_KUNIT_COUNT);
-	KUNIT_EXPECT_EQ(test, rpcrdma_msg_len(msg), RPCRDMA2_RTX_MSG_MIN + 2 *
-			RPCRDMA2_RTX_NEXT_LEN + GATHER_KUNIT_STREAM);
+	KUNIT_EXPECT_EQ(test, rpcrdma_msg_len(msg), RPCRDMA2_RTX_MSG_MIN +
+			2 * RPCRDMA2_RTX_NEXT_LEN + GATHER_KUNIT_STREAM);
 	gather_check_body(fx, msg, GATHER_KUNIT_STREAM);
 	gather_give(fx, msg);
 	KUNIT_EXPECT_EQ(test, gather_waiting(fx), GATHER_KUNIT_RECVS);

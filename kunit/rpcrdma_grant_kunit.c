@@ -470,11 +470,11 @@ static void need_table(struct kunit *test)
 		for (i = 0; i < ARRAY_SIZE(ns); i++)
 			for (j = 0; j < ARRAY_SIZE(rtts); j++) {
 				full = need_run(sim, ns[i], rtts[j], vers == 2);
-				kb = vers == 2 ?
-				     32 * rpcrdma_size_recvs(sim->ns_told + 2) +
-				     16 * sim->ns_told :
+				kb = vers == 2 ? 32 *
+					rpcrdma_size_recvs(sim->ns_told + 2) +
+					16 * sim->ns_told :
 				     4 * rpcrdma_size_recvs(sim->ns_told) +
-				     4 * sim->ns_told;
+					     4 * sim->ns_told;
 				kunit_info(test,
 					   "version %u, %u RPCs, round trip %u us: %u credits, %u KB, all in flight after %u.%u round trips",
 					   vers, ns[i], rtts[j] / 1000,

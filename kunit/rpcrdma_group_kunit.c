@@ -25,7 +25,7 @@
 static const struct rpcrdma_group_limits group_vector_limits = {
 	.gl_ours = { .xp_flags = RPCRDMA2_RTX_F_RESULTS, .xp_call_max = 64,
 		     .xp_reply_max = 16, .xp_msg_max = 1052672, .xp_head = 1024,
-		     .xp_seg = 4096, .xp_nsegs = 7, },
+		     .xp_seg = 4096, .xp_nsegs = 7 },
 	.gl_replies = 5,
 };
 
@@ -395,7 +395,7 @@ static void group_two_items(struct kunit *test)
 static const struct rpcrdma_group_limits group_small = {
 	.gl_ours = { .xp_call_max = 6, .xp_reply_max = 6, .xp_msg_max = 4096,
 		     .xp_head = GROUP_HEAD, .xp_seg = GROUP_SEG,
-		     .xp_nsegs = 2, },
+		     .xp_nsegs = 2 },
 	.gl_replies = 6,
 };
 
@@ -727,53 +727,52 @@ struct group_first_case {
 
 static const struct group_first_case group_first_cases[] = {
 	{ "the shortest", .good = true,
-	  .tx = { .tx_count = 1, .tx_stream = 8, .tx_here = 8, .tx_len = 72, .tx_replies = 1, } },
+	  .tx = { .tx_count = 1, .tx_stream = 8, .tx_here = 8, .tx_len = 72, .tx_replies = 1 } },
 	{ "chunks in its header", .good = true,
-	  .tx = { .tx_count = 1, .tx_stream = 8, .tx_here = 8, .tx_len = 96, .tx_replies = 1, } },
+	  .tx = { .tx_count = 1, .tx_stream = 8, .tx_here = 8, .tx_len = 96, .tx_replies = 1 } },
 	{ "a header that is too short",
-	  .tx = { .tx_count = 1, .tx_stream = 8, .tx_here = 8, .tx_len = 71, .tx_replies = 1, } },
+	  .tx = { .tx_count = 1, .tx_stream = 8, .tx_here = 8, .tx_len = 71, .tx_replies = 1 } },
 	{ "the longest", .good = true,
 	  .tx = { .tx_count = 6, .tx_stream = 4096, .tx_here = 8, .tx_len = 72,
-		  .tx_replies = U32_MAX, .tx_results = U32_MAX, } },
+		  .tx_replies = U32_MAX, .tx_results = U32_MAX } },
 	{ "a stream that is judged later", .good = true,
-	  .tx = { .tx_count = 6, .tx_stream = 4097, .tx_here = 8, .tx_len = 72,
-		  .tx_replies = 1, } },
+	  .tx = { .tx_count = 6, .tx_stream = 4097, .tx_here = 8, .tx_len = 72, .tx_replies = 1 } },
 	{ "too many",
-	  .tx = { .tx_count = 7, .tx_stream = 99, .tx_here = 8, .tx_len = 72, .tx_replies = 1, } },
+	  .tx = { .tx_count = 7, .tx_stream = 99, .tx_here = 8, .tx_len = 72, .tx_replies = 1 } },
 	{ "none",
-	  .tx = { .tx_count = 0, .tx_stream = 8, .tx_here = 8, .tx_len = 72, .tx_replies = 1, } },
-	{ "nobody waits", .tx = { .tx_count = 1, .tx_stream = 8, .tx_here = 8, .tx_len = 72, } },
+	  .tx = { .tx_count = 0, .tx_stream = 8, .tx_here = 8, .tx_len = 72, .tx_replies = 1 } },
+	{ "nobody waits", .tx = { .tx_count = 1, .tx_stream = 8, .tx_here = 8, .tx_len = 72 } },
 	{ "7 bytes",
-	  .tx = { .tx_count = 2, .tx_stream = 7, .tx_here = 7, .tx_len = 71, .tx_replies = 1, } },
+	  .tx = { .tx_count = 2, .tx_stream = 7, .tx_here = 7, .tx_len = 71, .tx_replies = 1 } },
 	{ "no whole word in front of more",
-	  .tx = { .tx_count = 2, .tx_stream = 12, .tx_here = 9, .tx_len = 73, .tx_replies = 1, } },
+	  .tx = { .tx_count = 2, .tx_stream = 12, .tx_here = 9, .tx_len = 73, .tx_replies = 1 } },
 	{ "no whole word at the end", .good = true,
-	  .tx = { .tx_count = 2, .tx_stream = 9, .tx_here = 9, .tx_len = 73, .tx_replies = 1, } },
+	  .tx = { .tx_count = 2, .tx_stream = 9, .tx_here = 9, .tx_len = 73, .tx_replies = 1 } },
 	{ "only one, and not all",
-	  .tx = { .tx_count = 1, .tx_stream = 12, .tx_here = 8, .tx_len = 72, .tx_replies = 1, } },
+	  .tx = { .tx_count = 1, .tx_stream = 12, .tx_here = 8, .tx_len = 72, .tx_replies = 1 } },
 	{ "more than all",
-	  .tx = { .tx_count = 2, .tx_stream = 8, .tx_here = 12, .tx_len = 76, .tx_replies = 1, } },
+	  .tx = { .tx_count = 2, .tx_stream = 8, .tx_here = 12, .tx_len = 76, .tx_replies = 1 } },
 	{ "a byte of data", .good = true,
 	  .tx = { .tx_count = 1, .tx_stream = 8, .tx_here = 8, .tx_len = 257, .tx_data = 256,
-		  .tx_replies = 1, } },
+		  .tx_replies = 1 } },
 	{ "no byte of data",
 	  .tx = { .tx_count = 1, .tx_stream = 8, .tx_here = 8, .tx_len = 256, .tx_data = 256,
-		  .tx_replies = 1, } },
+		  .tx_replies = 1 } },
 	{ "stream up to the data", .good = true,
 	  .tx = { .tx_count = 1, .tx_stream = 192, .tx_here = 192, .tx_len = 300, .tx_data = 256,
-		  .tx_replies = 1, } },
+		  .tx_replies = 1 } },
 	{ "stream into the data",
 	  .tx = { .tx_count = 1, .tx_stream = 193, .tx_here = 193, .tx_len = 300, .tx_data = 256,
-		  .tx_replies = 1, } },
+		  .tx_replies = 1 } },
 	{ "targets that are full", .good = true,
 	  .tx = { .tx_count = 1, .tx_stream = 8, .tx_here = 8, .tx_len = 1280, .tx_data = 256,
-		  .tx_replies = 1, } },
+		  .tx_replies = 1 } },
 	{ "targets that run over",
 	  .tx = { .tx_count = 1, .tx_stream = 8, .tx_here = 8, .tx_len = 1281, .tx_data = 256,
-		  .tx_replies = 1, } },
+		  .tx_replies = 1 } },
 	{ "a long Reply", .good = true,
 	  .tx = { .tx_count = 6, .tx_stream = U32_MAX, .tx_here = 8, .tx_len = 72,
-		  .tx_response = true, .tx_replies = 3, } },
+		  .tx_response = true, .tx_replies = 3 } },
 };
 
 KUNIT_ARRAY_PARAM_DESC(group_first, group_first_cases, desc);
@@ -841,9 +840,9 @@ static void group_next_ones(struct kunit *test)
 
 	group_setup(&run, test, &group_small);
 	KUNIT_ASSERT_EQ(test, group_arrive(&run, &first), RPCRDMA_GROUP_KEEP);
-	KUNIT_EXPECT_EQ(test, group_arrive(&run, &next), !param->good ?
-			RPCRDMA_GROUP_BROKEN : param->count == 2 ?
-			RPCRDMA_GROUP_WHOLE : RPCRDMA_GROUP_KEEP);
+	KUNIT_EXPECT_EQ(test, group_arrive(&run, &next),
+			!param->good ? RPCRDMA_GROUP_BROKEN : param->count ==
+			2 ? RPCRDMA_GROUP_WHOLE : RPCRDMA_GROUP_KEEP);
 }
 
 /* If the length of a data part is not a multiple of the segment size, no data may follow in any
@@ -1042,8 +1041,8 @@ static void group_trip_item(struct group_trip *trip, u32 which, u32 stream,
 	};
 
 	trip->item = lengths[which];
-	group_trip_all(trip, stream, RPCRDMA2_RTX_MSG_MIN + !!which *
-		       RPCRDMA2_RTX_ITEM_LEN, limit);
+	group_trip_all(trip, stream, RPCRDMA2_RTX_MSG_MIN +
+		       !!which * RPCRDMA2_RTX_ITEM_LEN, limit);
 }
 
 static void group_trip_begin(struct group_trip *trip, struct kunit *test,
@@ -1228,7 +1227,7 @@ static void group_base_form(struct kunit *test)
 {
 	struct rpcrdma2_rtx peer = group_vector_limits.gl_ours;
 	struct rpcrdma_layout layout = { .ly_hdr = 64, .ly_limit = 29696,
-					 .ly_stream = 80, }, placed;
+					 .ly_stream = 80 }, placed;
 	u32 i;
 
 	/* The message fits into one transmission, but takes base form if xp_call_max is 0 or

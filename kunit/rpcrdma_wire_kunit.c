@@ -90,8 +90,8 @@ static void wire_all_presence_combinations(struct kunit *test)
 		offset = 0;
 		KUNIT_ASSERT_EQ(test, fx_decode_lists(fx, &offset), RPCRDMA_OK);
 
-		KUNIT_EXPECT_EQ(test, offset, 12 + 24 * read + (8 + 2 * 16) *
-				write + (4 + 3 * 16) * reply);
+		KUNIT_EXPECT_EQ(test, offset, 12 + 24 * read +
+				(8 + 2 * 16) * write + (4 + 3 * 16) * reply);
 		KUNIT_EXPECT_EQ(test, offset, fx->kf_len);
 		KUNIT_EXPECT_EQ(test, lists->ls_call.ck_nsegs, 0);
 		KUNIT_EXPECT_EQ(test, lists->ls_nreads, read);

@@ -52,10 +52,10 @@ struct v2_call_case {
 static const struct v2_call_case v2_call_cases[] = {
 	{ "a Write chunk that may be invalidated", .vector = VEC_V2_MSG_INV, .msg_len = 72,
 	  .call = { .ko_xid = XID, .ko_credit = 32, .ko_nwrites = 1, .ko_write = &v2_write,
-		    .ko_inv_handle = 0x00040d01, } },
+		    .ko_inv_handle = 0x00040d01 } },
 	{ "a Long Call", .vector = VEC_V2_NOMSG_CALL,
 	  .call = { .ko_xid = XID, .ko_credit = 32, .ko_proc = RPCRDMA2_NOMSG, .ko_nreads = 1,
-		    .ko_read = &v2_zero, .ko_inv_handle = 0x00030c01, } },
+		    .ko_read = &v2_zero, .ko_inv_handle = 0x00030c01 } },
 };
 
 KUNIT_ARRAY_PARAM_DESC(v2_call, v2_call_cases, desc);
@@ -686,7 +686,7 @@ static void v2_handles_to_invalidate(struct kunit *test)
 	call = (struct rpcrdma_call_out) { .ko_xid = XID,
 					   .ko_proc = RPCRDMA2_NOMSG,
 					   .ko_nreads = 1, .ko_read = &v2_zero,
-					   .ko_inv_handle = 0x00030c01, };
+					   .ko_inv_handle = 0x00030c01 };
 	len = rpcrdma_encode_call(2, fx->kf_buf, RPCRDMA_KUNIT_BUF_LEN, &call);
 	KUNIT_ASSERT_GT(test, len, 0);
 	KUNIT_ASSERT_EQ(test, fx_server2(fx, fx->kf_buf, len), RPCRDMA_OK);
@@ -856,7 +856,7 @@ static void v2_replies_survive_the_wire(struct kunit *test)
 						     rand->call.ko_xid,
 						     .ro_credit = 1 + round,
 						     .ro_lists = lists,
-						     .ro_written = written, };
+						     .ro_written = written };
 		for (i = 0; i < lists->ls_nwrites; i++)
 			written[i] =
 				fx_random(fx, 1 + lists->ls_write[i].ck_length);

@@ -101,8 +101,8 @@ static void xprt_rdma_foreign_finds(struct kunit *test)
 	for (i = 0; i < XPRT_RDMA_KUNIT_PAGES; i++) {
 		xprt_rdma_foreign_page = pages[i];
 		for (base = 0; base < 2 * PAGE_SIZE; base += PAGE_SIZE / 2) {
-			for (len = 1; base + len <= 3 * PAGE_SIZE; len +=
-			     PAGE_SIZE / 2) {
+			for (len = 1; base + len <=
+			     3 * PAGE_SIZE; len += PAGE_SIZE / 2) {
 				xdr.page_base = base;
 				xdr.page_len = len;
 				KUNIT_EXPECT_EQ(test,
