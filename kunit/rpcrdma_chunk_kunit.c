@@ -13,9 +13,7 @@
 
 struct chunk_call_case {
 	const char		*desc;
-	u32			body_len;
-	u32			max_len;
-	u32			nreads;
+	u32			body_len, max_len, nreads;
 	struct {
 		u32	position;
 		u32	length;
@@ -439,9 +437,7 @@ struct chunk_handle_case {
 	u32		call;
 	u32		read[2];
 	u32		write[2];
-	u32		reply;
-	u32		length;
-	u32		handle;
+	u32		reply, length, handle;
 };
 
 /* The members call, read, write and reply have the handles of chunks with one segment each. If such
@@ -746,14 +742,12 @@ static void chunk_gap_before_the_last_payload(struct kunit *test)
  */
 struct chunk_back_case {
 	const char		*desc;
-	u32			offered_writes;
-	u32			nwrites;
+	u32			offered_writes, nwrites;
 	u32			nsegs[3];
 	u32			lengths[3][3];
 	u32			reply_nsegs;
 	u32			reply_lengths[3];
-	bool			offered_reply;
-	bool			has_reply;
+	bool			offered_reply, has_reply;
 	enum rpcrdma_verdict	verdict;
 	u32			written[2];
 	u32			reply_len;
@@ -875,12 +869,7 @@ static void chunk_check_reply(struct kunit *test)
 
 struct chunk_head_case {
 	const char	*desc;
-	u32		flavor;
-	u32		cred_len;
-	u32		service;
-	u32		verf_len;
-	u32		position;
-	u32		nreads;
+	u32		flavor, cred_len, service, verf_len, position, nreads;
 	bool		keep;
 };
 

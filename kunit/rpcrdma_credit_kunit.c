@@ -32,9 +32,7 @@ static void credit_begins_with_one(struct kunit *test)
 
 struct credit_case {
 	const char	*desc;
-	u32		before;
-	u32		credit;
-	u32		granted;
+	u32		before, credit, granted;
 	bool		changed;
 };
 
@@ -163,11 +161,7 @@ static void credit_two_directions(struct kunit *test)
 
 struct credit_more_case {
 	const char	*desc;
-	u32		grant;
-	u32		in_flight;
-	u32		owed;
-	u32		more;
-	u32		room;
+	u32		grant, in_flight, owed, more, room;
 };
 
 static const struct credit_more_case credit_more_cases[] = {

@@ -460,8 +460,7 @@ static void gather_leaves_nothing_behind(struct kunit *test)
 struct gather_vector_case {
 	const char		*desc;
 	enum rpcrdma_vector_id	first;
-	u32			count;
-	u32			msg_max;
+	u32			count, msg_max;
 	enum rpcrdma_verdict	verdict;
 };
 

@@ -161,19 +161,18 @@ struct group_vector_case {
 	const char		*desc;
 	enum rpcrdma_vector_id	first;
 	u32			count;
-	u32			nitems;
 	u64			data;
 };
 
 static const struct group_vector_case group_vectors[] = {
-	{ "WRITE of 8192", VEC_RTX_WRITE_8K, 1, 1, 8192 },
-	{ "WRITE of 65536", VEC_RTX_WRITE_64K_1, 3, 1, 65536 },
-	{ "long Call", VEC_RTX_LONG_1, 4, 0, 0 },
-	{ "READDIRPLUS", VEC_RTX_READDIR, 1, 0, 0 },
-	{ "its Reply", VEC_RTX_REPLY_1, 2, 0, 0 },
-	{ "READ", VEC_RTX_READ_CALL, 1, 0, 0 },
-	{ "its Reply, placed", VEC_RTX_READ_REPLY, 1, 1, 8192 },
-	{ "an item and a chunk", VEC_RTX_MIXED, 1, 1, 8192 },
+	{ "WRITE of 8192", VEC_RTX_WRITE_8K, 1, 8192 },
+	{ "WRITE of 65536", VEC_RTX_WRITE_64K_1, 3, 65536 },
+	{ "long Call", VEC_RTX_LONG_1, 4, 0 },
+	{ "READDIRPLUS", VEC_RTX_READDIR, 1, 0 },
+	{ "its Reply", VEC_RTX_REPLY_1, 2, 0 },
+	{ "READ", VEC_RTX_READ_CALL, 1, 0 },
+	{ "its Reply, placed", VEC_RTX_READ_REPLY, 1, 8192 },
+	{ "an item and a chunk", VEC_RTX_MIXED, 1, 8192 },
 };
 
 KUNIT_ARRAY_PARAM_DESC(group_vector, group_vectors, desc);
@@ -197,96 +196,16 @@ static void group_takes_vectors(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, run.group.gr_data, param->data);
 }
 
-/* Is the message still good if @word of transmission @part is changed from @old to @value? */
-static bool group_word_is_free(const struct group_vector_case *c, bool response,
-			       u32 part, u32 word, u32 old, u32 value)
-{
-	u32 lists = 12 + 2 * c->nitems;
-
-	if (value == old || word == 2)
-		return true;
-	if (word == 4)
-		return !((value ^ old) & RPCRDMA2_F_RESPONSE);
-	if (part)
-		return word > 8;
-	if (word == 9)
-		return response || value;
-	/* rtx_results is ignored in a Reply, and any value is valid in a Call */
-	if (word == 10)
-		return true;
-	if (c->nitems && word == 12)
-		return value % 4 == 0 && value >= 8 && value <= old;
-	/* Any rdma_inv_handle is valid, and so is any word behind the first two words of the RPC
-	 * message
-	 */
-	return word == lists || word > lists + 5;
-}
-
-/* Covers: RTX-42 RTX-45 RTX-46 RTX-48 RTX-50 RTX-52 RTX-59 */
-static void group_single_words(struct kunit *test)
-{
-	static const u32 changes[] = {
-		0, 1, U32_MAX, 4, U32_MAX - 3, 0x7fffffff, 0xfffffffe,
-	};
-	const struct group_vector_case *param = test->param_value;
-	struct rpcrdma_kunit *fx = test->priv;
-	struct group_message message;
-	struct group_run run;
-	u32 i, part, word, old, value, when, nwords;
-	enum rpcrdma_verdict verdict;
-	bool response, good;
-
-	/* Skip the message with a chunk. group_word_is_free() does not know which changes of its
-	 * lists are valid
-	 */
-	if (param->first == VEC_RTX_MIXED)
-		return;
-	group_load(fx, &message, param->first, param->count);
-	response = get_unaligned_be32(message.buf[0] + 16);
-	for (part = 0; part < param->count; part++) {
-		nwords = rpcrdma_vectors[param->first + part].ve_len / 4;
-		for (word = 0; word < nwords; word++) {
-			old = get_unaligned_be32(message.buf[part] + 4 * word);
-			/* Use each value as it is, and then added to the old value */
-			for (i = 0; i < 2 * ARRAY_SIZE(changes); i++) {
-				value = i < ARRAY_SIZE(changes) ? changes[i] :
-					old + changes[i - ARRAY_SIZE(changes)];
-				put_unaligned_be32(value, message.buf[part] +
-						   4 * word);
-				group_setup(&run, test, &group_vector_limits);
-				verdict = group_receive(fx, &run, &message,
-							&when);
-				good = group_word_is_free(param, response, part,
-							  word, old, value);
-				KUNIT_EXPECT_EQ_MSG(test, verdict == RPCRDMA_OK,
-						    good,
-						    "part %u, word %u: %x",
-						    part, word, value);
-				/* There is an error code for each bad verdict on a complete group
-				 */
-				if (!good && run.does == RPCRDMA_GROUP_WHOLE)
-					KUNIT_EXPECT_NE(test,
-							group_code(verdict), 0);
-			}
-			put_unaligned_be32(old, message.buf[part] + 4 * word);
-		}
-	}
-}
-
-/*
- * Ways to change the WRITE of 65536 bytes. In transmission @part, counted from 1, the word number
+/* Ways to change the WRITE of 65536 bytes. In transmission @part, counted from 1, the word number
  * @word, counted from 0, is set to @value, and the length changes by @more bytes. After
  * transmission @when, counted from 1, the receiver answers with the error @code, accepts the
  * message if @code is 0, or closes the connection if @code is CLOSES.
  */
 struct group_bad_case {
 	const char	*desc;
-	u32		part;
-	u32		word;
-	u32		value;
+	u32		part, word, value;
 	int		more;
-	u32		code;
-	u32		when;
+	u32		code, when;
 };
 
 #define CLOSES		U32_MAX
@@ -400,212 +319,35 @@ static const struct rpcrdma_group_limits group_small = {
 };
 
 /* Returns transmission number @number of a group of @count transmissions. The first has number 0.
- * Each transmission has a piece of the stream. If @data is true, it also has data.
+ * Each has a piece of the stream, and no data.
  */
-static struct rpcrdma2_transmission
-group_tx(u32 xid, bool response, u32 count, u32 number, bool data)
+static struct rpcrdma2_transmission group_tx(u32 xid, bool response, u32 count,
+					     u32 number)
 {
 	struct rpcrdma2_transmission tx = {
-		.tx_xid = xid, .tx_response = response, .tx_credit = 7,
-		.tx_first = !number, .tx_here = number ? 4 : 8,
+		.tx_xid = xid, .tx_response = response, .tx_first = !number,
 	};
-	u32 hdr = number ? RPCRDMA2_RTX_NEXT_LEN : RPCRDMA2_RTX_MSG_MIN;
 
 	if (number) {
 		tx.tx_number = number;
 		tx.tx_offset = 8 + 4 * (number - 1);
+		tx.tx_here = 4;
+		tx.tx_len = RPCRDMA2_RTX_NEXT_LEN + 4;
 	} else {
 		tx.tx_count = count;
 		tx.tx_stream = 8 + 4 * (count - 1);
+		tx.tx_here = 8;
+		tx.tx_len = RPCRDMA2_RTX_MSG_MIN + 8;
 		tx.tx_replies = !response;
 	}
-	tx.tx_len = hdr + tx.tx_here;
-	if (data) {
-		tx.tx_data = GROUP_HEAD;
-		tx.tx_len =
-			GROUP_HEAD + (number == count - 1 ? 100 : GROUP_SEG);
-	}
 	return tx;
-}
-
-#define GROUP_MOST	5u
-
-/**
- * struct group_orders - the transmissions of one or two groups, and their order
- * @run: the receiver
- * @count: number of transmissions of each group; 0 for the second group if there is none
- * @tx: all transmissions, those of the first group first
- * @total: number of entries in @tx
- * @order: the order in which the transmissions arrive, as indices of @tx
- */
-struct group_orders {
-	struct group_run	run;
-	u32				count[2];
-	struct rpcrdma2_transmission	tx[GROUP_MOST];
-	u32				total;
-	u32				order[GROUP_MOST];
-};
-
-#define GROUP_NCHANGES	9u
-
-/* Change a transmission so that its group cannot become complete. Returns false if a message of
- * another kind is to arrive instead of the transmission.
- */
-static bool group_change(struct rpcrdma2_transmission *tx, u32 change)
-{
-	switch (change) {
-	case 0:
-		return false;
-	case 1:
-		tx->tx_short = true;
-		break;
-	case 2:
-		tx->tx_here += 4;
-		break;
-	case 3:
-		tx->tx_data = GROUP_HEAD + 4;
-		break;
-	case 4:
-		tx->tx_len = GROUP_HEAD + 2 * GROUP_SEG + 1;
-		tx->tx_data = GROUP_HEAD;
-		break;
-	case 5:
-		if (tx->tx_first)
-			tx->tx_stream += 4;
-		else
-			tx->tx_offset += 4;
-		break;
-	case 6:
-		if (tx->tx_first)
-			tx->tx_count++;
-		else
-			tx->tx_number++;
-		break;
-	case 7:
-		if (tx->tx_first)
-			tx->tx_count = 7;
-		else
-			tx->tx_xid++;
-		break;
-	case 8:
-		if (tx->tx_first)
-			tx->tx_here = 4;
-		else
-			tx->tx_response = !tx->tx_response;
-		break;
-	}
-	return true;
-}
-
-/* Receive the transmissions in the order of @orders, until a group is broken. The one at index @at
- * of this order arrives @times times, and @change is made to it unless @change is GROUP_NCHANGES.
- * Each of the others arrives once, unchanged. Check that a group is complete if and only if all its
- * transmissions arrived unchanged and in order, with nothing in between.
- */
-static void group_play(struct group_orders *orders, u32 at, u32 times,
-		       u32 change)
-{
-	struct group_run *run = &orders->run;
-	struct kunit *test = run->test;
-	u32 i, n, which, group, number, due = 0, of = 2;
-	struct rpcrdma2_transmission tx;
-	bool good, there, fits, clean = true;
-	enum rpcrdma_group_does does;
-
-	memset(&run->group, 0, sizeof(run->group));
-	run->does = RPCRDMA_GROUP_PASS;
-	run->held = 0;
-	for (i = 0; i < orders->total; i++) {
-		for (n = 0; n < (i == at ? times : 1); n++) {
-			which = orders->order[i];
-			group = which >= orders->count[0];
-			number = group ? which - orders->count[0] : which;
-			tx = orders->tx[which];
-			good = i != at || change == GROUP_NCHANGES;
-			there = good || group_change(&tx, change);
-			does = group_arrive(run, there ? &tx : NULL);
-			/* Is it due? Count how many of one group have arrived */
-			fits = good && (number ? of == group &&
-					due == number : of == 2);
-			clean = clean && good;
-			if (clean)
-				KUNIT_EXPECT_EQ(test, fits,
-						does != RPCRDMA_GROUP_BROKEN);
-			if (does == RPCRDMA_GROUP_BROKEN)
-				return;
-			due = fits ? number + 1 : 0;
-			KUNIT_EXPECT_EQ(test, does == RPCRDMA_GROUP_WHOLE,
-					due && due == orders->count[group]);
-			of = due && due != orders->count[group] ? group : 2;
-		}
-	}
-}
-
-static void group_play_all(struct group_orders *orders)
-{
-	u32 at, change;
-
-	group_play(orders, orders->total, 1, GROUP_NCHANGES);
-	for (at = 0; at < orders->total; at++) {
-		group_play(orders, at, 0, GROUP_NCHANGES);
-		group_play(orders, at, 2, GROUP_NCHANGES);
-		for (change = 0; change < GROUP_NCHANGES; change++)
-			group_play(orders, at, 1, change);
-	}
-}
-
-/* Receive the transmissions in every possible order (Heap's algorithm). */
-static void group_permute(struct group_orders *orders)
-{
-	u32 i = 0, count[GROUP_MOST] = { }, *order = orders->order;
-
-	group_play_all(orders);
-	while (i < orders->total) {
-		if (count[i] == i) {
-			count[i++] = 0;
-			continue;
-		}
-		swap(order[i % 2 ? count[i] : 0], order[i]);
-		group_play_all(orders);
-		count[i]++;
-		i = 1;
-	}
-}
-
-/* Covers: RTX-46 RTX-47 RTX-48 RTX-84 RTX-93 */
-static void group_all_orders(struct kunit *test)
-{
-	struct group_orders orders;
-	u32 total, first, i, response;
-
-	for (response = 0; response < 2; response++) {
-		for (total = 1; total <= GROUP_MOST; total++) {
-			/* There are one or two groups; the second may be a Reply */
-			for (first = 1; first <= total; first++) {
-				group_setup(&orders.run, test, &group_small);
-				orders.total = total;
-				orders.count[0] = first;
-				orders.count[1] = total - first;
-				for (i = 0; i < total; i++) {
-					orders.order[i] = i;
-					orders.tx[i] = i < first ?
-						group_tx(10, false, first, i,
-							 true) :
-						group_tx(20, response,
-							 total - first,
-							 i - first, false);
-				}
-				group_permute(&orders);
-			}
-		}
-	}
 }
 
 static enum rpcrdma_group_does
 group_send(struct group_run *run, u32 xid, bool response, u32 count, u32 number)
 {
-	struct rpcrdma2_transmission tx = group_tx(xid, response, count, number,
-						   false);
+	struct rpcrdma2_transmission tx = group_tx(xid, response, count,
+						   number);
 
 	return group_arrive(run, &tx);
 }
@@ -680,7 +422,7 @@ static void group_breaks_if_short(struct kunit *test)
 		group_setup(&run, test, &group_small);
 		if (i)
 			group_send(&run, 1, false, 2, 0);
-		tx = group_tx(1, false, 2, i, false);
+		tx = group_tx(1, false, 2, i);
 		tx.tx_short = true;
 		KUNIT_EXPECT_EQ(test, group_arrive(&run, &tx),
 				RPCRDMA_GROUP_BROKEN);
@@ -718,6 +460,12 @@ static void group_not_announced(struct kunit *test)
 			RPCRDMA_GROUP_BROKEN);
 }
 
+#define FIRST(count, stream, here, len, data, replies, ...) {		\
+	.tx_first = true, .tx_count = (count), .tx_stream = (stream),	\
+	.tx_here = (here), .tx_len = (len), .tx_data = (data),		\
+	.tx_replies = (replies), __VA_ARGS__				\
+}
+
 /* First transmissions, valid and invalid, with values at the limits */
 struct group_first_case {
 	const char			*desc;
@@ -726,53 +474,26 @@ struct group_first_case {
 };
 
 static const struct group_first_case group_first_cases[] = {
-	{ "the shortest", .good = true,
-	  .tx = { .tx_count = 1, .tx_stream = 8, .tx_here = 8, .tx_len = 72, .tx_replies = 1 } },
-	{ "chunks in its header", .good = true,
-	  .tx = { .tx_count = 1, .tx_stream = 8, .tx_here = 8, .tx_len = 96, .tx_replies = 1 } },
-	{ "a header that is too short",
-	  .tx = { .tx_count = 1, .tx_stream = 8, .tx_here = 8, .tx_len = 71, .tx_replies = 1 } },
-	{ "the longest", .good = true,
-	  .tx = { .tx_count = 6, .tx_stream = 4096, .tx_here = 8, .tx_len = 72,
-		  .tx_replies = U32_MAX, .tx_results = U32_MAX } },
-	{ "a stream that is judged later", .good = true,
-	  .tx = { .tx_count = 6, .tx_stream = 4097, .tx_here = 8, .tx_len = 72, .tx_replies = 1 } },
-	{ "too many",
-	  .tx = { .tx_count = 7, .tx_stream = 99, .tx_here = 8, .tx_len = 72, .tx_replies = 1 } },
-	{ "none",
-	  .tx = { .tx_count = 0, .tx_stream = 8, .tx_here = 8, .tx_len = 72, .tx_replies = 1 } },
-	{ "nobody waits", .tx = { .tx_count = 1, .tx_stream = 8, .tx_here = 8, .tx_len = 72 } },
-	{ "7 bytes",
-	  .tx = { .tx_count = 2, .tx_stream = 7, .tx_here = 7, .tx_len = 71, .tx_replies = 1 } },
-	{ "no whole word in front of more",
-	  .tx = { .tx_count = 2, .tx_stream = 12, .tx_here = 9, .tx_len = 73, .tx_replies = 1 } },
-	{ "no whole word at the end", .good = true,
-	  .tx = { .tx_count = 2, .tx_stream = 9, .tx_here = 9, .tx_len = 73, .tx_replies = 1 } },
-	{ "only one, and not all",
-	  .tx = { .tx_count = 1, .tx_stream = 12, .tx_here = 8, .tx_len = 72, .tx_replies = 1 } },
-	{ "more than all",
-	  .tx = { .tx_count = 2, .tx_stream = 8, .tx_here = 12, .tx_len = 76, .tx_replies = 1 } },
-	{ "a byte of data", .good = true,
-	  .tx = { .tx_count = 1, .tx_stream = 8, .tx_here = 8, .tx_len = 257, .tx_data = 256,
-		  .tx_replies = 1 } },
-	{ "no byte of data",
-	  .tx = { .tx_count = 1, .tx_stream = 8, .tx_here = 8, .tx_len = 256, .tx_data = 256,
-		  .tx_replies = 1 } },
-	{ "stream up to the data", .good = true,
-	  .tx = { .tx_count = 1, .tx_stream = 192, .tx_here = 192, .tx_len = 300, .tx_data = 256,
-		  .tx_replies = 1 } },
-	{ "stream into the data",
-	  .tx = { .tx_count = 1, .tx_stream = 193, .tx_here = 193, .tx_len = 300, .tx_data = 256,
-		  .tx_replies = 1 } },
-	{ "targets that are full", .good = true,
-	  .tx = { .tx_count = 1, .tx_stream = 8, .tx_here = 8, .tx_len = 1280, .tx_data = 256,
-		  .tx_replies = 1 } },
-	{ "targets that run over",
-	  .tx = { .tx_count = 1, .tx_stream = 8, .tx_here = 8, .tx_len = 1281, .tx_data = 256,
-		  .tx_replies = 1 } },
-	{ "a long Reply", .good = true,
-	  .tx = { .tx_count = 6, .tx_stream = U32_MAX, .tx_here = 8, .tx_len = 72,
-		  .tx_response = true, .tx_replies = 3 } },
+	{ "the shortest", true, FIRST(1, 8, 8, 72, 0, 1) },
+	{ "chunks in its header", true, FIRST(1, 8, 8, 96, 0, 1) },
+	{ "a header that is too short", false, FIRST(1, 8, 8, 71, 0, 1) },
+	{ "the longest", true, FIRST(6, 4096, 8, 72, 0, U32_MAX, .tx_results = U32_MAX) },
+	{ "a stream that is judged later", true, FIRST(6, 4097, 8, 72, 0, 1) },
+	{ "too many", false, FIRST(7, 99, 8, 72, 0, 1) },
+	{ "none", false, FIRST(0, 8, 8, 72, 0, 1) },
+	{ "nobody waits", false, FIRST(1, 8, 8, 72, 0, 0) },
+	{ "7 bytes", false, FIRST(2, 7, 7, 71, 0, 1) },
+	{ "no whole word in front of more", false, FIRST(2, 12, 9, 73, 0, 1) },
+	{ "no whole word at the end", true, FIRST(2, 9, 9, 73, 0, 1) },
+	{ "only one, and not all", false, FIRST(1, 12, 8, 72, 0, 1) },
+	{ "more than all", false, FIRST(2, 8, 12, 76, 0, 1) },
+	{ "a byte of data", true, FIRST(1, 8, 8, 257, 256, 1) },
+	{ "no byte of data", false, FIRST(1, 8, 8, 256, 256, 1) },
+	{ "stream up to the data", true, FIRST(1, 192, 192, 300, 256, 1) },
+	{ "stream into the data", false, FIRST(1, 193, 193, 300, 256, 1) },
+	{ "targets that are full", true, FIRST(1, 8, 8, 1280, 256, 1) },
+	{ "targets that run over", false, FIRST(1, 8, 8, 1281, 256, 1) },
+	{ "a long Reply", true, FIRST(6, U32_MAX, 8, 72, 0, 3, .tx_response = true) },
 };
 
 KUNIT_ARRAY_PARAM_DESC(group_first, group_first_cases, desc);
@@ -781,24 +502,20 @@ KUNIT_ARRAY_PARAM_DESC(group_first, group_first_cases, desc);
 static void group_first_ones(struct kunit *test)
 {
 	const struct group_first_case *param = test->param_value;
-	struct rpcrdma2_transmission tx = param->tx;
+	const struct rpcrdma2_transmission *tx = &param->tx;
 	struct group_run run;
 
-	tx.tx_first = true;
 	group_setup(&run, test, &group_small);
-	KUNIT_EXPECT_EQ(test, group_arrive(&run, &tx),
-			!param->good ? RPCRDMA_GROUP_BROKEN : tx.tx_count == 1 ?
-			RPCRDMA_GROUP_WHOLE : RPCRDMA_GROUP_KEEP);
+	KUNIT_EXPECT_EQ(test, group_arrive(&run, tx),
+			!param->good ? RPCRDMA_GROUP_BROKEN : tx->tx_count ==
+			1 ? RPCRDMA_GROUP_WHOLE : RPCRDMA_GROUP_KEEP);
 }
 
 /* A second transmission. 12 bytes of the stream were not in the first one. */
 struct group_next_case {
 	const char	*desc;
 	bool		good;
-	u32		count;
-	u32		here;
-	u32		data;
-	u32		len;
+	u32		count, here, data, len;
 	bool		ragged;
 };
 
@@ -870,42 +587,43 @@ static void group_ends_with_a_rest(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, group_arrive(&run, &more), RPCRDMA_GROUP_BROKEN);
 }
 
+struct group_judged_case {
+	const char		*desc;
+	u64			data;
+	u32			item, msg_max;
+	bool			response;
+	enum rpcrdma_verdict	verdict;
+};
+
+/* Complete groups whose stream has 100 bytes: the data that arrived, and the item */
+static const struct group_judged_case group_judged_cases[] = {
+	{ "neither data nor item", 0, 0, 4096, false, RPCRDMA_OK },
+	{ "an item without data", 0, 513, 4096, false, RPCRDMA_BAD_GROUP },
+	{ "an item and its data", 513, 513, 4096, false, RPCRDMA_OK },
+	{ "data without an item", 513, 0, 4096, false, RPCRDMA_BAD_GROUP },
+	{ "stream and item, added up", 513, 513, 613, false, RPCRDMA_OK },
+	{ "a byte more than is accepted", 513, 513, 612, false, RPCRDMA_BIG_GROUP },
+	{ "an item of any length", 513, U32_MAX, 612, false, RPCRDMA_BIG_GROUP },
+	{ "a stream that is too long by itself", 513, 0, 99, false, RPCRDMA_BIG_GROUP },
+	{ "a Reply: no limit", 513, 513, 99, true, RPCRDMA_OK },
+	{ "a Reply to a receiver without targets", 0, 1, 99, true, RPCRDMA_BAD_GROUP },
+};
+
+KUNIT_ARRAY_PARAM_DESC(group_judged, group_judged_cases, desc);
+
 /* Covers: RTX-41 RTX-59 */
 static void group_judges(struct kunit *test)
 {
+	const struct group_judged_case *param = test->param_value;
 	struct rpcrdma_group_limits limits = group_small;
-	struct rpcrdma_group group = { .gr_stream = 100 };
+	const struct rpcrdma_group group = {
+		.gr_stream = 100, .gr_data = param->data,
+		.gr_response = param->response,
+	};
 
-	KUNIT_EXPECT_EQ(test, rpcrdma_group_check(&group, &limits, 0),
-			RPCRDMA_OK);
-	KUNIT_EXPECT_EQ(test, rpcrdma_group_check(&group, &limits, 513),
-			RPCRDMA_BAD_GROUP);
-	group.gr_data = 513;
-	KUNIT_EXPECT_EQ(test, rpcrdma_group_check(&group, &limits, 513),
-			RPCRDMA_OK);
-	KUNIT_EXPECT_EQ(test, rpcrdma_group_check(&group, &limits, 0),
-			RPCRDMA_BAD_GROUP);
-	/* Stream and item are added up */
-	limits.gl_ours.xp_msg_max = 100 + 513;
-	KUNIT_EXPECT_EQ(test, rpcrdma_group_check(&group, &limits, 513),
-			RPCRDMA_OK);
-	limits.gl_ours.xp_msg_max--;
-	KUNIT_EXPECT_EQ(test, rpcrdma_group_check(&group, &limits, 513),
-			RPCRDMA_BIG_GROUP);
-	KUNIT_EXPECT_EQ(test, rpcrdma_group_check(&group, &limits, U32_MAX),
-			RPCRDMA_BIG_GROUP);
-	/* The stream alone may be too long */
-	limits.gl_ours.xp_msg_max = 99;
-	KUNIT_EXPECT_EQ(test, rpcrdma_group_check(&group, &limits, 0),
-			RPCRDMA_BIG_GROUP);
-	/* xp_msg_max is a limit only for Calls */
-	group.gr_response = true;
-	KUNIT_EXPECT_EQ(test, rpcrdma_group_check(&group, &limits, 513),
-			RPCRDMA_OK);
-	/* A receiver without targets gets no data, and so accepts no item */
-	group.gr_data = 0;
-	KUNIT_EXPECT_EQ(test, rpcrdma_group_check(&group, &limits, 1),
-			RPCRDMA_BAD_GROUP);
+	limits.gl_ours.xp_msg_max = param->msg_max;
+	KUNIT_EXPECT_EQ(test, rpcrdma_group_check(&group, &limits, param->item),
+			param->verdict);
 }
 
 /* --- layouts --------------------------------------------------------------- */
@@ -1007,11 +725,7 @@ static void group_trip_all(struct group_trip *trip, u32 stream, u32 hdr,
 /* Layouts of Receives: the smallest and the largest head and segment, and common values */
 struct group_grid_case {
 	const char	*desc;
-	u32		head;
-	u32		seg;
-	u32		nsegs;
-	u32		behind;
-	u32		segs;
+	u32		head, seg, nsegs, behind, segs;
 };
 
 static const struct group_grid_case group_grid_cases[] = {
@@ -1084,43 +798,10 @@ static void group_grid(struct kunit *test)
 			group_trip_item(trip, which, streams[i], rbsiz);
 }
 
-/* Send streams of every length from 8 bytes to the size of three Receives. */
-static void group_every_stream(struct group_trip *trip, struct kunit *test,
-			       const struct group_grid_case *param)
-{
-	u32 rbsiz = param->head + param->seg * param->nsegs + param->behind;
-	struct rpcrdma2_rtx peer;
-	u32 stream;
-
-	group_trip_begin(trip, test, param);
-	peer = trip->run.limits.gl_ours;
-	trip->peer = &peer;
-	for (stream = 8; stream <= 3 * rbsiz; stream++) {
-		group_trip_item(trip, 0, stream, rbsiz);
-		group_trip_item(trip, 1 + stream % GROUP_NLENGTHS, stream,
-				rbsiz);
-	}
-}
-
-/* Covers: RTX-41 RTX-43 RTX-57 */
-static void group_all_streams(struct kunit *test)
-{
-	struct rpcrdma_kunit *fx = test->priv;
-	struct group_trip *trip;
-
-	trip = (struct group_trip *)fx->kf_buf;
-	group_every_stream(trip, test, &group_grid_cases[0]);
-	group_every_stream(trip, test, &group_grid_cases[1]);
-}
-
 /* Some of the worked examples of rtx.rst, and other messages */
 struct group_plan_case {
 	const char		*desc;
-	u32			hdr;
-	u32			limit;
-	u32			stream;
-	u32			item;
-	u32			count;
+	u32			hdr, limit, stream, item, count;
 	u32			lens[4];
 };
 
@@ -1185,11 +866,7 @@ static void group_reach(struct kunit *test)
 
 struct group_gather_case {
 	const char	*desc;
-	u32		sges;
-	u32		offset;
-	u32		page;
-	u32		seg;
-	u32		want;
+	u32		sges, offset, page, seg, want;
 };
 
 static const struct group_gather_case group_gather_cases[] = {
@@ -1222,78 +899,84 @@ static void group_gathers(struct kunit *test)
 			param->want);
 }
 
-/* Covers: RTX-32 RTX-41 */
-static void group_base_form(struct kunit *test)
+struct group_form_case {
+	const char	*desc;
+	u32		hdr, stream, item, call_max, msg_max, count;
+};
+
+static const struct group_form_case group_form_cases[] = {
+	{ "it fits into one", 64, 80, 0, 64, 99999, 1 },
+	{ "no groups are taken", 64, 80, 0, 0, 99999, 0 },
+	{ "one is taken", 64, 80, 0, 1, 99999, 1 },
+	{ "all bytes that are taken", 64, 80, 0, 1, 80, 1 },
+	{ "a byte more", 64, 80, 0, 1, 79, 0 },
+	{ "stream and item, all that is taken", 64, 80, 4096, 1, 80 + 4096, 1 },
+	{ "stream and item, a byte more", 64, 80, 4096, 1, 80 + 4095, 0 },
+	{ "two, and one is taken", 64, 29633, 0, 1, 99999, 0 },
+	{ "two, and two are taken", 64, 29633, 0, 2, 99999, 2 },
+	{ "8 bytes between header and data", 1016, 100, 4096, 2, 99999, 2 },
+	{ "4 bytes between header and data", 1020, 100, 4096, 2, 99999, 0 },
+	{ "no byte between header and data", 1024, 100, 4096, 2, 99999, 0 },
+	{ "a header into the data", 1028, 100, 4096, 2, 99999, 0 },
+	{ "8 bytes behind the header", 29688, 8, 0, 2, 99999, 1 },
+	{ "4 bytes behind the header", 29692, 8, 0, 2, 99999, 0 },
+	{ "a header that fills the Send", 29696, 8, 0, 2, 99999, 0 },
+	{ "a header that does not fit", 29700, 8, 0, 2, 99999, 0 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(group_form, group_form_cases, desc);
+
+/* In how many transmissions a Call is sent; 0 stands for base form.
+ * Covers: RTX-32 RTX-41
+ */
+static void group_forms(struct kunit *test)
 {
+	const struct group_form_case *param = test->param_value;
 	struct rpcrdma2_rtx peer = group_vector_limits.gl_ours;
-	struct rpcrdma_layout layout = { .ly_hdr = 64, .ly_limit = 29696,
-					 .ly_stream = 80 }, placed;
-	u32 i;
+	struct rpcrdma_layout layout = {
+		.ly_hdr = param->hdr, .ly_limit = 29696,
+		.ly_stream = param->stream,
+	};
 
-	/* The message fits into one transmission, but takes base form if xp_call_max is 0 or
-	 * xp_msg_max is too small
-	 */
-	KUNIT_EXPECT_EQ(test, rpcrdma_group_call(&layout, &peer), 1);
-	peer.xp_call_max = 0;
-	KUNIT_EXPECT_EQ(test, rpcrdma_group_call(&layout, &peer), 0);
-	peer.xp_call_max = 1;
-	KUNIT_EXPECT_EQ(test, rpcrdma_group_call(&layout, &peer), 1);
-	peer.xp_msg_max = 80;
-	KUNIT_EXPECT_EQ(test, rpcrdma_group_call(&layout, &peer), 1);
-	peer.xp_msg_max = 79;
-	KUNIT_EXPECT_EQ(test, rpcrdma_group_call(&layout, &peer), 0);
-	peer.xp_msg_max = 80 + 4095;
-	placed = layout;
-	KUNIT_ASSERT_TRUE(test, rpcrdma_layout_place(&placed, &peer, 1, 4096));
-	KUNIT_EXPECT_EQ(test, rpcrdma_group_call(&placed, &peer), 0);
-	peer.xp_msg_max++;
-	KUNIT_EXPECT_EQ(test, rpcrdma_group_call(&placed, &peer), 1);
+	peer.xp_call_max = param->call_max;
+	peer.xp_msg_max = param->msg_max;
+	KUNIT_ASSERT_TRUE(test,
+			  rpcrdma_layout_place(&layout, &peer, 1, param->item));
+	KUNIT_EXPECT_EQ(test, rpcrdma_group_call(&layout, &peer), param->count);
+}
 
-	/* The peer accepts one transmission, but the message takes two */
-	layout.ly_stream = 29633;
-	peer.xp_msg_max = 99999;
-	KUNIT_EXPECT_EQ(test, rpcrdma_group_call(&layout, &peer), 0);
-	peer.xp_call_max = 2;
-	KUNIT_EXPECT_EQ(test, rpcrdma_group_call(&layout, &peer), 2);
+struct group_place_case {
+	const char	*desc;
+	u32		limit, segs, item;
+	bool		no_targets, good;
+};
 
-	/* At least 8 bytes of stream must fit between the header and the data */
-	for (i = 1012; i <= 1032; i += 4) {
-		placed = layout;
-		placed.ly_hdr = i;
-		placed.ly_stream = 100;
-		KUNIT_ASSERT_TRUE(test, rpcrdma_layout_place(&placed, &peer, 1,
-							     4096));
-		KUNIT_EXPECT_EQ(test, rpcrdma_group_call(&placed, &peer),
-				i <= 1016 ? 2 : 0);
-	}
-	/* Without data, these 8 bytes must fit between the header and the end of the Send */
-	for (i = 29684; i <= 29700; i += 4) {
-		placed = layout;
-		placed.ly_hdr = i;
-		placed.ly_stream = 8;
-		KUNIT_EXPECT_EQ(test, rpcrdma_group_call(&placed, &peer),
-				i <= 29688);
-	}
+static const struct group_place_case group_place_cases[] = {
+	{ "Sends that end with the first segment", 1024 + 4096, 9, 4096, false, true },
+	{ "Sends that end before it does", 1024 + 4095, 9, 4096, false, false },
+	{ "Sends that end in front of it", 1023, 9, 4096, false, false },
+	{ "Sends that gather no segment", 1024 + 4096, 0, 4096, false, false },
+	{ "no targets", 1024 + 4096, 9, 4096, true, false },
+	{ "no targets, and no item", 1024 + 4096, 9, 0, true, true },
+};
 
-	/* Nothing is placed if our Sends end before the first target segment does, if they can
-	 * gather no segment, or if there are no targets
-	 */
-	placed = layout;
-	placed.ly_limit = 1024 + 4095;
-	KUNIT_EXPECT_FALSE(test, rpcrdma_layout_place(&placed, &peer, 9, 4096));
-	placed = layout;
-	placed.ly_limit = 1023;
-	KUNIT_EXPECT_FALSE(test, rpcrdma_layout_place(&placed, &peer, 9, 4096));
-	placed = layout;
-	placed.ly_limit = 1024 + 4096;
-	KUNIT_EXPECT_FALSE(test, rpcrdma_layout_place(&placed, &peer, 0, 4096));
-	KUNIT_EXPECT_TRUE(test, rpcrdma_layout_place(&placed, &peer, 9, 4096));
-	KUNIT_EXPECT_EQ(test, placed.ly_part, 4096);
-	peer.xp_nsegs = 0;
-	peer.xp_head = 0;
-	peer.xp_seg = 0;
-	KUNIT_EXPECT_FALSE(test, rpcrdma_layout_place(&placed, &peer, 9, 4096));
-	KUNIT_EXPECT_TRUE(test, rpcrdma_layout_place(&placed, &peer, 9, 0));
+KUNIT_ARRAY_PARAM_DESC(group_place, group_place_cases, desc);
+
+/* Covers: RTX-32 RTX-41 */
+static void group_places(struct kunit *test)
+{
+	const struct group_place_case *param = test->param_value;
+	struct rpcrdma2_rtx peer = group_vector_limits.gl_ours;
+	struct rpcrdma_layout layout = {
+		.ly_hdr = 64, .ly_limit = param->limit, .ly_stream = 29633,
+	};
+
+	if (param->no_targets)
+		memset(&peer, 0, sizeof(peer));
+	KUNIT_EXPECT_EQ(test, rpcrdma_layout_place(&layout, &peer, param->segs,
+						   param->item), param->good);
+	if (param->good)
+		KUNIT_EXPECT_EQ(test, layout.ly_part, param->item);
 }
 
 /* --- the choice of a form -------------------------------------------------- */
@@ -1301,10 +984,7 @@ static void group_base_form(struct kunit *test)
 struct group_credits_case {
 	const char	*desc;
 	bool		good;
-	u32		grant;
-	u32		used;
-	u32		more;
-	u32		count;
+	u32		grant, used, more, count;
 };
 
 static const struct group_credits_case group_credits_cases[] = {
@@ -1343,10 +1023,7 @@ static void group_has_credits(struct kunit *test)
 
 struct group_replies_case {
 	const char	*desc;
-	u32		reply_max;
-	u32		extra;
-	u32		most;
-	u32		want;
+	u32		reply_max, extra, most, want;
 };
 
 static const struct group_replies_case group_replies_cases[] = {
@@ -1379,10 +1056,7 @@ static void group_offers_receives(struct kunit *test)
 
 struct group_answer_case {
 	const char			*desc;
-	u32				body;
-	u32				hdr;
-	u32				most;
-	u32				chunk;
+	u32				body, hdr, most, chunk;
 	enum rpcrdma_answer_form	form;
 	u32				number;
 };
@@ -1426,11 +1100,8 @@ static void group_answers(struct kunit *test)
 static struct kunit_case group_cases[] = {
 	KUNIT_CASE_PARAM(group_takes_vectors,
 			 group_vector_gen_params),
-	KUNIT_CASE_PARAM(group_single_words,
-			 group_vector_gen_params),
 	KUNIT_CASE_PARAM(group_bad_ones, group_bad_gen_params),
 	KUNIT_CASE(group_two_items),
-	KUNIT_CASE(group_all_orders),
 	KUNIT_CASE_PARAM(group_breaks, group_breach_gen_params),
 	KUNIT_CASE(group_breaks_if_short),
 	KUNIT_CASE(group_not_announced),
@@ -1439,11 +1110,11 @@ static struct kunit_case group_cases[] = {
 	KUNIT_CASE_PARAM(group_next_ones,
 			 group_next_gen_params),
 	KUNIT_CASE(group_ends_with_a_rest),
-	KUNIT_CASE(group_judges),
+	KUNIT_CASE_PARAM(group_judges, group_judged_gen_params),
 	KUNIT_CASE_PARAM(group_grid, group_grid_gen_params),
-	KUNIT_CASE(group_all_streams),
 	KUNIT_CASE_PARAM(group_plans, group_plan_gen_params),
-	KUNIT_CASE(group_base_form),
+	KUNIT_CASE_PARAM(group_forms, group_form_gen_params),
+	KUNIT_CASE_PARAM(group_places, group_place_gen_params),
 	KUNIT_CASE(group_reach),
 	KUNIT_CASE_PARAM(group_gathers,
 			 group_gather_gen_params),

@@ -374,8 +374,7 @@ enum plan_remedy { NEVER, AGAIN, WITHOUT_READ, WITH_REPLY_CHUNK };
 struct retry_case {
 	const char		*desc;
 	struct rpcrdma_plan	plan;
-	u32			err;
-	u32			needed;
+	u32			err, needed;
 	enum plan_remedy	remedy;
 };
 
@@ -498,9 +497,7 @@ static void retry_ends(struct kunit *test)
 
 struct answer_case {
 	const char			*desc;
-	u32				hdr;
-	u32				body;
-	u32				chunk;
+	u32				hdr, body, chunk;
 	bool				prefer_inline;
 	enum rpcrdma_answer_form	form;
 };

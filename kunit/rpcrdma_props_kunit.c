@@ -162,13 +162,9 @@ static void props_sizes(struct kunit *test)
 
 struct props_case {
 	const char	*desc;
-	u32		our_send;
-	u32		our_recv;
-	u32		peer_send;
-	u32		peer_recv;
+	u32		our_send, our_recv, peer_send, peer_recv;
 	bool		silent;
-	u32		inline_send;
-	u32		inline_recv;
+	u32		inline_send, inline_recv;
 };
 
 static const struct props_case props_cases[] = {
@@ -228,12 +224,9 @@ static void props_fold(struct kunit *test)
 
 struct props_v2_case {
 	const char	*desc;
-	u32		our_send;
-	u32		our_recv;
+	u32		our_send, our_recv;
 	bool		silent;
-	u32		rbsiz;
-	u32		brs;
-	u32		inline_send;
+	u32		rbsiz, brs, inline_send;
 };
 
 static const struct props_v2_case props_v2_cases[] = {

@@ -183,8 +183,7 @@ static void wire_lists_begin_behind_the_end(struct kunit *test)
 
 struct wire_count_case {
 	const char		*desc;
-	u32			count;
-	u32			present;
+	u32			count, present;
 	enum rpcrdma_verdict	verdict;
 };
 

@@ -24,16 +24,14 @@ static const struct rpcrdma_chunk_out rtx_mixed_read = {
 	.co_segs = &rtx_mixed_seg, .co_position = 8292, .co_nsegs = 1,
 };
 
-/*
- * Contents of the transmissions in vectors_rtx.h. @hdr is the length of the header in bytes. If
- * @read is true, the header has the Read chunk rtx_mixed_read, and the Reply may invalidate
- * the handle of this chunk.
+/* Contents of the transmissions in vectors_rtx.h. @hdr is the length of the header in bytes. If
+ * @read is true, the header has the Read chunk rtx_mixed_read, and the Reply may invalidate the
+ * handle of this chunk.
  */
 struct rtx_case {
 	const char			*desc;
 	enum rpcrdma_vector_id		vector;
-	u32				credit;
-	u32				hdr;
+	u32				credit, hdr;
 	bool				read;
 	struct rpcrdma2_transmission	tx;
 	struct rpcrdma2_item		item;
@@ -254,8 +252,7 @@ static void rtx_all_lengths(struct kunit *test)
 /* The WRITE of 8192 bytes in vectors_rtx.h, with the word at index @word set to @value */
 struct rtx_word_case {
 	const char		*desc;
-	u32			word;
-	u32			value;
+	u32			word, value;
 	enum rpcrdma_verdict	verdict;
 };
 

@@ -55,8 +55,7 @@ static const struct rpcrdma_chunk_out v1_zero = {
 struct v1_call_case {
 	const char			*desc;
 	enum rpcrdma_vector_id		vector;
-	u32				msg_len;
-	u32				rpc_type;
+	u32				msg_len, rpc_type;
 	struct rpcrdma_call_out		call;
 };
 
@@ -237,10 +236,7 @@ v1_offer(struct rpcrdma_kunit *fx, const struct rpcrdma_chunk_out *writes,
 struct v1_reply_case {
 	const char			*desc;
 	enum rpcrdma_vector_id		vector;
-	u32				msg_len;
-	u32				proc;
-	u32				nwrites;
-	u32				written;
+	u32				msg_len, proc, nwrites, written;
 	u32				reply_written;
 	const struct rpcrdma_chunk_out	*reply;
 };
@@ -312,11 +308,7 @@ static void v1_decode_reply_vectors(struct kunit *test)
 struct v1_error_case {
 	const char		*desc;
 	enum rpcrdma_vector_id	vector;
-	u32			vers;
-	u32			credit;
-	u32			err;
-	u32			low;
-	u32			high;
+	u32			vers, credit, err, low, high;
 };
 
 static const struct v1_error_case v1_error_cases[] = {

@@ -16,8 +16,7 @@
 struct v2_error_case {
 	const char		*desc;
 	enum rpcrdma_vector_id	vector;
-	u32			vers;
-	u32			credit;
+	u32			vers, credit;
 	bool			old;
 	struct rpcrdma2_error	error;
 };

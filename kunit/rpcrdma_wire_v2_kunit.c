@@ -277,8 +277,7 @@ struct v2_words_case {
 	const char		*desc;
 	u32			bytes;
 	enum rpcrdma_verdict	verdict;
-	u32			code;
-	u32			arg;
+	u32			code, arg;
 	u32			words[32];
 };
 

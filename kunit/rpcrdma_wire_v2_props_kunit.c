@@ -136,13 +136,9 @@ static void v2_truncated_connprop(struct kunit *test)
 /* A property set made of words; the first word is the count. */
 struct v2_props_case {
 	const char	*desc;
-	u32		nwords;
-	u32		extra;
+	u32		nwords, extra;
 	bool		good;
-	u32		rbsiz;
-	u32		brs;
-	u32		given;
-	u32		unknown;
+	u32		rbsiz, brs, given, unknown;
 	u32		words[16];
 };
 

@@ -165,9 +165,7 @@ static void write_max_pays(struct kunit *test)
  */
 struct write_max_case {
 	const char	*desc;
-	u32		size;
-	u32		near;
-	u32		far;
+	u32		size, near, far;
 };
 
 /* @size and @far are from the table of rtx.rst 6.2, for seven target segments in each transmission.
