@@ -24,6 +24,17 @@ static const struct rpcrdma_chunk_out rtx_mixed_read = {
 	.co_segs = &rtx_mixed_seg, .co_position = 8292, .co_nsegs = 1,
 };
 
+#define RTX_FIRST(response, count, stream, here, data, replies, results, nitems) {	\
+	.tx_first = true, .tx_response = (response), .tx_count = (count),		\
+	.tx_stream = (stream), .tx_here = (here), .tx_data = (data),			\
+	.tx_replies = (replies), .tx_results = (results), .tx_nitems = (nitems),	\
+}
+
+#define RTX_NEXT(response, number, offset, here, data) {				\
+	.tx_response = (response), .tx_number = (number), .tx_offset = (offset),	\
+	.tx_here = (here), .tx_data = (data),						\
+}
+
 /* Contents of the transmissions in vectors_rtx.h. @hdr is the length of the header in bytes. If
  * @read is true, the header has the Read chunk rtx_mixed_read, and the Reply may invalidate the
  * handle of this chunk.
@@ -38,48 +49,31 @@ struct rtx_case {
 };
 
 static const struct rtx_case rtx_cases[] = {
-	{ "WRITE of 8192 bytes", .vector = VEC_RTX_WRITE_8K, .credit = 128, .hdr = 72,
-	  .tx = { .tx_first = true, .tx_count = 1, .tx_stream = 80, .tx_here = 80,
-		  .tx_data = 1024, .tx_replies = 1, .tx_nitems = 1 },
-	  .item = { 80, 8192 } },
-	{ "WRITE of 65536 bytes, first", .vector = VEC_RTX_WRITE_64K_1, .credit = 128, .hdr = 72,
-	  .tx = { .tx_first = true, .tx_count = 3, .tx_stream = 80, .tx_here = 80,
-		  .tx_data = 1024, .tx_replies = 1, .tx_nitems = 1 },
-	  .item = { 80, 65536 } },
-	{ "WRITE of 65536 bytes, second", .vector = VEC_RTX_WRITE_64K_2, .credit = 128, .hdr = 36,
-	  .tx = { .tx_number = 1, .tx_offset = 80, .tx_data = 1024 } },
-	{ "WRITE of 65536 bytes, third", .vector = VEC_RTX_WRITE_64K_3, .credit = 128, .hdr = 36,
-	  .tx = { .tx_number = 2, .tx_offset = 80, .tx_data = 1024 } },
-	{ "long Call, first", .vector = VEC_RTX_LONG_1, .credit = 128, .hdr = 64,
-	  .tx = { .tx_first = true, .tx_count = 4, .tx_stream = 100000, .tx_here = 29632,
-		  .tx_replies = 1 } },
-	{ "long Call, second", .vector = VEC_RTX_LONG_2, .credit = 128, .hdr = 36,
-	  .tx = { .tx_number = 1, .tx_offset = 29632, .tx_here = 29660 } },
-	{ "long Call, third", .vector = VEC_RTX_LONG_3, .credit = 128, .hdr = 36,
-	  .tx = { .tx_number = 2, .tx_offset = 59292, .tx_here = 29660 } },
-	{ "long Call, fourth", .vector = VEC_RTX_LONG_4, .credit = 128, .hdr = 36,
-	  .tx = { .tx_number = 3, .tx_offset = 88952, .tx_here = 11048 } },
-	{ "READDIRPLUS", .vector = VEC_RTX_READDIR, .credit = 128, .hdr = 64,
-	  .tx = { .tx_first = true, .tx_count = 1, .tx_stream = 84, .tx_here = 84,
-		  .tx_replies = 5 } },
-	{ "its Reply, first", .vector = VEC_RTX_REPLY_1, .credit = 32, .hdr = 64,
-	  .tx = { .tx_first = true, .tx_response = true, .tx_count = 2, .tx_stream = 30000,
-		  .tx_here = 16320 } },
-	{ "its Reply, second", .vector = VEC_RTX_REPLY_2, .credit = 32, .hdr = 36,
-	  .tx = { .tx_response = true, .tx_number = 1, .tx_offset = 16320, .tx_here = 13680 } },
-	{ "READ whose result may come placed", .vector = VEC_RTX_READ_CALL, .credit = 128,
-	  .hdr = 64,
-	  .tx = { .tx_first = true, .tx_count = 1, .tx_stream = 72, .tx_here = 72,
-		  .tx_replies = 1, .tx_results = 1 } },
-	{ "its Reply", .vector = VEC_RTX_READ_REPLY, .credit = 32, .hdr = 72,
-	  .tx = { .tx_first = true, .tx_response = true, .tx_count = 1, .tx_stream = 44,
-		  .tx_here = 44, .tx_data = 1024, .tx_nitems = 1 },
-	  .item = { 44, 8192 } },
-	{ "an item and a Read chunk", .vector = VEC_RTX_MIXED, .credit = 128, .hdr = 96,
-	  .read = true,
-	  .tx = { .tx_first = true, .tx_count = 1, .tx_stream = 120, .tx_here = 120,
-		  .tx_data = 1024, .tx_replies = 1, .tx_nitems = 1 },
-	  .item = { 80, 8192 } },
+	{ "WRITE of 8192 bytes", VEC_RTX_WRITE_8K, 128, 72, false,
+	  RTX_FIRST(false, 1, 80, 80, 1024, 1, 0, 1), { 80, 8192 } },
+	{ "WRITE of 65536 bytes, first", VEC_RTX_WRITE_64K_1, 128, 72, false,
+	  RTX_FIRST(false, 3, 80, 80, 1024, 1, 0, 1), { 80, 65536 } },
+	{ "WRITE of 65536 bytes, second", VEC_RTX_WRITE_64K_2, 128, 36, false,
+	  RTX_NEXT(false, 1, 80, 0, 1024) },
+	{ "WRITE of 65536 bytes, third", VEC_RTX_WRITE_64K_3, 128, 36, false,
+	  RTX_NEXT(false, 2, 80, 0, 1024) },
+	{ "long Call, first", VEC_RTX_LONG_1, 128, 64, false,
+	  RTX_FIRST(false, 4, 100000, 29632, 0, 1, 0, 0) },
+	{ "long Call, second", VEC_RTX_LONG_2, 128, 36, false,
+	  RTX_NEXT(false, 1, 29632, 29660, 0) },
+	{ "long Call, third", VEC_RTX_LONG_3, 128, 36, false, RTX_NEXT(false, 2, 59292, 29660, 0) },
+	{ "long Call, fourth", VEC_RTX_LONG_4, 128, 36, false,
+	  RTX_NEXT(false, 3, 88952, 11048, 0) },
+	{ "READDIRPLUS", VEC_RTX_READDIR, 128, 64, false, RTX_FIRST(false, 1, 84, 84, 0, 5, 0, 0) },
+	{ "its Reply, first", VEC_RTX_REPLY_1, 32, 64, false,
+	  RTX_FIRST(true, 2, 30000, 16320, 0, 0, 0, 0) },
+	{ "its Reply, second", VEC_RTX_REPLY_2, 32, 36, false, RTX_NEXT(true, 1, 16320, 13680, 0) },
+	{ "READ whose result may come placed", VEC_RTX_READ_CALL, 128, 64, false,
+	  RTX_FIRST(false, 1, 72, 72, 0, 1, 1, 0) },
+	{ "its Reply", VEC_RTX_READ_REPLY, 32, 72, false,
+	  RTX_FIRST(true, 1, 44, 44, 1024, 0, 0, 1), { 44, 8192 } },
+	{ "an item and a Read chunk", VEC_RTX_MIXED, 128, 96, true,
+	  RTX_FIRST(false, 1, 120, 120, 1024, 1, 0, 1), { 80, 8192 } },
 };
 
 KUNIT_ARRAY_PARAM_DESC(rtx, rtx_cases, desc);
@@ -391,73 +385,74 @@ static void rtx_is_unknown(struct kunit *test)
 	}
 }
 
-/* Make a message in one transmission, with the chunk lists @lists and without items. */
-static u8 *rtx_with_lists(struct rpcrdma_kunit *fx, bool response,
-			  const u32 *lists, u32 nlists)
-{
-	u32 type = response ? RPCRDMA_RPC_REPLY : RPCRDMA_RPC_CALL;
+struct rtx_lists_case {
+	const char			*desc;
+	bool				response;
+	const struct rpcrdma2_accept	*accept;
+	enum rpcrdma_verdict		verdict;
+	u32				n;
+	const u32			*words;
+};
 
-	fx_clear(fx);
-	fx_say(fx, XID, 2, 1, RPCRDMA2_RTX_MSG, response, 1, 8, 8, 0, !response,
-	       0, 0, 0);
-	fx_words(fx, lists, nlists);
-	fx_say(fx, XID, type);
-	return fx_exact(fx, fx->kf_buf, fx->kf_len);
+static const struct rpcrdma2_accept rtx_no_reads = {
+	.ac_writes = RPCRDMA_MAX_CHUNKS, .ac_segs = RPCRDMA_MAX_SEGS,
+};
+
+#define RTX_LISTS(desc, response, accept, verdict, ...) {			\
+	desc, response, accept, verdict,					\
+	sizeof((const u32[]) { __VA_ARGS__ }) / sizeof(u32),			\
+	(const u32[]) { __VA_ARGS__ },						\
 }
 
-#define RTX_LISTS(fx, response, ...)				\
-	rtx_with_lists(fx, response, (const u32[]) { __VA_ARGS__ }, \
-			       sizeof((const u32[]) { __VA_ARGS__ }) /	\
-			       sizeof(u32))
+/* The words from rtx_nitems to the lists, in a transmission with a stream of two words */
+static const struct rtx_lists_case rtx_lists_cases[] = {
+	RTX_LISTS("no chunks", false, &rpcrdma2_accept_forward, RPCRDMA_OK, 0,
+		  0, 0, 0, 0),
+	RTX_LISTS("a Position Zero chunk would contain the message again",
+		  false, &rpcrdma2_accept_forward, RPCRDMA_BAD_FORM, 0, 0, 1, 0,
+		  7, 40, 0, 0, 0, 0, 0),
+	RTX_LISTS("a Read chunk", false, &rpcrdma2_accept_forward, RPCRDMA_OK,
+		  0, 0, 1, 8, 7, 40, 0, 0, 0, 0, 0),
+	RTX_LISTS("a Read chunk to a server that accepts none", false,
+		  &rtx_no_reads, RPCRDMA_MANY_READS, 0, 0, 1, 8, 7, 40, 0, 0, 0,
+		  0, 0),
+	RTX_LISTS("a Read chunk in a backward Call", false,
+		  &rpcrdma2_accept_backward, RPCRDMA_MANY_READS, 0, 0, 1, 8, 7,
+		  40, 0, 0, 0, 0, 0),
+	RTX_LISTS("an item in a backward Call", false,
+		  &rpcrdma2_accept_backward, RPCRDMA_OK, 1, 8, 40, 0, 0, 0, 0),
+	RTX_LISTS("a Read chunk past the end", false, &rpcrdma2_accept_forward,
+		  RPCRDMA_BAD_POSITION, 0, 0, 1, 12, 7, 40, 0, 0, 0, 0, 0),
+	RTX_LISTS("a Read chunk not aligned", false, &rpcrdma2_accept_forward,
+		  RPCRDMA_BAD_POSITION, 0, 0, 1, 6, 7, 40, 0, 0, 0, 0, 0),
+	RTX_LISTS("a Read chunk in a Reply", true, &rpcrdma2_accept_forward,
+		  RPCRDMA_BAD_FORM, 0, 0, 1, 8, 7, 40, 0, 0, 0, 0, 0),
+	RTX_LISTS("a Reply in both the Reply chunk and the stream", true,
+		  &rpcrdma2_accept_forward, RPCRDMA_BAD_FORM, 0, 0, 0, 0, 1, 1,
+		  7, 40, 0, 0),
+	RTX_LISTS("a Reply chunk that was not used", true,
+		  &rpcrdma2_accept_forward, RPCRDMA_OK, 0, 0, 0, 0, 1, 1, 7, 0,
+		  0, 0),
+};
+
+KUNIT_ARRAY_PARAM_DESC(rtx_lists, rtx_lists_cases, desc);
 
 /* Covers: RTX-64 RTX-92 */
 static void rtx_chunks(struct kunit *test)
 {
+	const struct rtx_lists_case *param = test->param_value;
 	struct rpcrdma_kunit *fx = test->priv;
-	struct rpcrdma2_accept few = rpcrdma2_accept_forward;
 	u8 *buf;
 
-	buf = RTX_LISTS(fx, false, 0, 0, 0);
-	KUNIT_EXPECT_EQ(test, rtx_decode(fx, buf, fx->kf_len), RPCRDMA_OK);
-	/* A Position Zero chunk would contain the whole message again */
-	buf = RTX_LISTS(fx, false, 1, 0, 7, 40, 0, 0, 0, 0, 0);
-	KUNIT_EXPECT_EQ(test, rtx_decode(fx, buf, fx->kf_len),
-			RPCRDMA_BAD_FORM);
-	buf = RTX_LISTS(fx, false, 1, 8, 7, 40, 0, 0, 0, 0, 0);
-	KUNIT_EXPECT_EQ(test, rtx_decode(fx, buf, fx->kf_len), RPCRDMA_OK);
-	few.ac_reads = 0;
-	KUNIT_EXPECT_EQ(test, rpcrdma2_decode_group(buf, fx->kf_len, &few,
-						    &fx->kf_hdr),
-			RPCRDMA_MANY_READS);
-	/* Our client accepts no chunks in a backward Call */
-	KUNIT_EXPECT_EQ(test, rpcrdma2_decode_group(buf, fx->kf_len,
-						    &rpcrdma2_accept_backward,
-						    &fx->kf_hdr),
-			RPCRDMA_MANY_READS);
-	/* But the decoder accepts items in a backward Call */
-	put_unaligned_be32(1, fx->kf_buf + 44);
 	fx_clear(fx);
-	fx->kf_len = 48;
-	fx_say(fx, 8, 40, 0, 0, 0, 0, XID, 0);
-	KUNIT_EXPECT_EQ(test, rpcrdma2_decode_group(fx->kf_buf, fx->kf_len,
-						    &rpcrdma2_accept_backward,
-						    &fx->kf_hdr), RPCRDMA_OK);
-	buf = RTX_LISTS(fx, false, 1, 12, 7, 40, 0, 0, 0, 0, 0);
-	KUNIT_EXPECT_EQ(test, rtx_decode(fx, buf, fx->kf_len),
-			RPCRDMA_BAD_POSITION);
-	buf = RTX_LISTS(fx, false, 1, 6, 7, 40, 0, 0, 0, 0, 0);
-	KUNIT_EXPECT_EQ(test, rtx_decode(fx, buf, fx->kf_len),
-			RPCRDMA_BAD_POSITION);
-
-	/* A Reply that is an RDMA2_RTX_MSG must not have Read chunks, or data in the Reply chunk */
-	buf = RTX_LISTS(fx, true, 1, 8, 7, 40, 0, 0, 0, 0, 0);
-	KUNIT_EXPECT_EQ(test, rtx_decode(fx, buf, fx->kf_len),
-			RPCRDMA_BAD_FORM);
-	buf = RTX_LISTS(fx, true, 0, 0, 1, 1, 7, 40, 0, 0);
-	KUNIT_EXPECT_EQ(test, rtx_decode(fx, buf, fx->kf_len),
-			RPCRDMA_BAD_FORM);
-	buf = RTX_LISTS(fx, true, 0, 0, 1, 1, 7, 0, 0, 0);
-	KUNIT_EXPECT_EQ(test, rtx_decode(fx, buf, fx->kf_len), RPCRDMA_OK);
+	fx_say(fx, XID, 2, 1, RPCRDMA2_RTX_MSG, param->response, 1, 8, 8, 0,
+	       !param->response, 0);
+	fx_words(fx, param->words, param->n);
+	fx_say(fx, XID, param->response ? RPCRDMA_RPC_REPLY : RPCRDMA_RPC_CALL);
+	buf = fx_exact(fx, fx->kf_buf, fx->kf_len);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_decode_group(buf, fx->kf_len,
+						    param->accept, &fx->kf_hdr),
+			param->verdict);
 }
 
 /* A Call with items and Read chunks. If @good is false, it is neither sent nor accepted. */
@@ -466,66 +461,37 @@ struct rtx_items_case {
 	bool			good;
 	u32			stream;
 	struct rpcrdma2_item	item;
-	u32			nreads;
-	struct rpcrdma2_item	reads[2];
+	struct rpcrdma2_item	reads[2];	/* position 0: there is none */
 };
 
 static const struct rtx_items_case rtx_items_cases[] = {
-	{ "one at the end", .good = true, .stream = 40, .item = { 40, 1 } },
-	{ "one past the end", .stream = 40, .item = { 44, 1 } },
-	{ "a length of 32 bits", .good = true, .stream = 80, .item = { 40, U32_MAX } },
-	{ "one past an end that is no whole word", .stream = 43, .item = { 44, 1 } },
-	{ "an empty one", .stream = 80, .item = { 48, 0 } },
-	{ "one not aligned", .stream = 80, .item = { 42, 4 } },
-	{ "an item inside a Read chunk", .stream = 80, .item = { 20, 4 }, .nreads = 1,
-	  .reads = { { 16, 8 } } },
-	{ "a Read chunk inside an item", .stream = 80, .item = { 16, 8 }, .nreads = 1,
-	  .reads = { { 20, 4 } } },
-	{ "an item where a Read chunk is", .stream = 80, .item = { 16, 4 }, .nreads = 1,
-	  .reads = { { 16, 4 } } },
-	{ "an item where an empty Read chunk is", .good = true, .stream = 80, .item = { 16, 4 },
-	  .nreads = 1, .reads = { { 16, 0 } } },
-	{ "an item where only a Read chunk reaches", .good = true, .stream = 16,
-	  .item = { 32, 4 }, .nreads = 1, .reads = { { 16, 16 } } },
-	{ "an item past a Read chunk and the end", .stream = 16, .item = { 36, 4 }, .nreads = 1,
-	  .reads = { { 16, 16 } } },
-	{ "two Read chunks around an item", .good = true, .stream = 16, .item = { 20, 3 },
-	  .nreads = 2, .reads = { { 16, 2 }, { 24, 4 } } },
-	{ "a Read chunk past an item and the end", .stream = 16, .item = { 16, 3 }, .nreads = 1,
-	  .reads = { { 24, 4 } } },
-	{ "a Read chunk inside the roundup of an item", .stream = 80, .item = { 40, 5 },
-	  .nreads = 1, .reads = { { 44, 4 } } },
-	{ "a Read chunk behind the roundup of an item", .good = true, .stream = 40,
-	  .item = { 40, 5 }, .nreads = 1, .reads = { { 48, 4 } } },
-	{ "a Read chunk past such a roundup and the end", .stream = 40, .item = { 40, 5 },
-	  .nreads = 1, .reads = { { 52, 4 } } },
-	{ "a Read chunk behind a length of 32 bits", .stream = 80, .item = { 40, U32_MAX },
-	  .nreads = 1, .reads = { { 44, 4 } } },
+	{ "one at the end", true, 40, { 40, 1 } },
+	{ "one past the end", false, 40, { 44, 1 } },
+	{ "a length of 32 bits", true, 80, { 40, U32_MAX } },
+	{ "one past an end that is no whole word", false, 43, { 44, 1 } },
+	{ "an empty one", false, 80, { 48, 0 } },
+	{ "one not aligned", false, 80, { 42, 4 } },
+	{ "an item inside a Read chunk", false, 80, { 20, 4 }, { { 16, 8 } } },
+	{ "a Read chunk inside an item", false, 80, { 16, 8 }, { { 20, 4 } } },
+	{ "an item where a Read chunk is", false, 80, { 16, 4 }, { { 16, 4 } } },
+	{ "an item where an empty Read chunk is", true, 80, { 16, 4 }, { { 16, 0 } } },
+	{ "an item where only a Read chunk reaches", true, 16, { 32, 4 }, { { 16, 16 } } },
+	{ "an item past a Read chunk and the end", false, 16, { 36, 4 }, { { 16, 16 } } },
+	{ "two Read chunks around an item", true, 16, { 20, 3 }, { { 16, 2 }, { 24, 4 } } },
+	{ "a Read chunk past an item and the end", false, 16, { 16, 3 }, { { 24, 4 } } },
+	{ "a Read chunk inside the roundup of an item", false, 80, { 40, 5 }, { { 44, 4 } } },
+	{ "a Read chunk behind the roundup of an item", true, 40, { 40, 5 }, { { 48, 4 } } },
+	{ "a Read chunk past such a roundup and the end", false, 40, { 40, 5 }, { { 52, 4 } } },
+	{ "a Read chunk behind a length of 32 bits", false, 80, { 40, U32_MAX }, { { 44, 4 } } },
 };
 
 KUNIT_ARRAY_PARAM_DESC(rtx_items, rtx_items_cases, desc);
-
-/* Write the header of a first transmission with the item and Read chunks of @param. */
-static void rtx_say_items(struct rpcrdma_kunit *fx,
-			  const struct rtx_items_case *param)
-{
-	u32 i;
-
-	fx_clear(fx);
-	fx_say(fx, XID, 2, 32, RPCRDMA2_RTX_MSG, 0, 2, param->stream, 8, 0, 1,
-	       0, 1);
-	fx_say(fx, param->item.im_position, param->item.im_length, 0);
-	for (i = 0; i < param->nreads; i++) {
-		fx_say(fx, 1, param->reads[i].im_position);
-		fx_seg(fx, 7, param->reads[i].im_length, 0);
-	}
-	fx_say(fx, 0, 0, 0);
-}
 
 /* Covers: RTX-52 RTX-54 */
 static void rtx_items_in_a_stream(struct kunit *test)
 {
 	const struct rtx_items_case *param = test->param_value;
+	const struct rpcrdma2_item *read = param->reads;
 	struct rpcrdma2_transmission tx = {
 		.tx_count = 2, .tx_stream = param->stream, .tx_here = 8,
 		.tx_replies = 1, .tx_nitems = 1,
@@ -534,21 +500,26 @@ static void rtx_items_in_a_stream(struct kunit *test)
 	struct rpcrdma_chunk_out reads[2] = { };
 	struct rpcrdma_call_out call = {
 		.ko_xid = XID, .ko_credit = 32, .ko_read = reads,
-		.ko_nreads = param->nreads,
 	};
 	struct rpcrdma_kunit *fx = test->priv;
 	u32 i, len;
 	u8 *buf;
 	int rc;
 
-	for (i = 0; i < param->nreads; i++) {
+	fx_clear(fx);
+	fx_say(fx, XID, 2, 32, RPCRDMA2_RTX_MSG, 0, 2, param->stream, 8, 0, 1,
+	       0, 1, param->item.im_position, param->item.im_length, 0);
+	for (i = 0; i < 2 && read[i].im_position; i++) {
+		fx_say(fx, 1, read[i].im_position);
+		fx_seg(fx, 7, read[i].im_length, 0);
 		segs[i].rs_handle = 7;
-		segs[i].rs_length = param->reads[i].im_length;
+		segs[i].rs_length = read[i].im_length;
 		reads[i].co_segs = &segs[i];
 		reads[i].co_nsegs = 1;
-		reads[i].co_position = param->reads[i].im_position;
+		reads[i].co_position = read[i].im_position;
 	}
-	rtx_say_items(fx, param);
+	call.ko_nreads = i;
+	fx_say(fx, 0, 0, 0);
 	len = fx->kf_len;
 	buf = fx_exact(fx, fx->kf_buf, len);
 	memset(buf, 0xee, len);
@@ -584,24 +555,20 @@ struct rtx_encode_case {
 };
 
 static const struct rtx_encode_case rtx_first_cases[] = {
-	{ "the shortest", .good = true, .tx = { .tx_count = 1, .tx_stream = 8, .tx_here = 8 } },
-	{ "none at all", .tx = { .tx_count = 0, .tx_stream = 8, .tx_here = 8 } },
-	{ "as many as may be", .good = true,
-	  .tx = { .tx_count = 256, .tx_stream = 99, .tx_here = 12 } },
-	{ "one more", .tx = { .tx_count = 257, .tx_stream = 99, .tx_here = 12 } },
-	{ "a stream too short", .tx = { .tx_count = 1, .tx_stream = 7, .tx_here = 7 } },
-	{ "a first piece too short", .tx = { .tx_count = 2, .tx_stream = 12, .tx_here = 4 } },
-	{ "more here than there is", .tx = { .tx_count = 1, .tx_stream = 8, .tx_here = 12 } },
-	{ "one that is not all", .tx = { .tx_count = 1, .tx_stream = 12, .tx_here = 8 } },
-	{ "a piece that is no whole word", .tx = { .tx_count = 2, .tx_stream = 12, .tx_here = 9 } },
-	{ "a last piece that is none", .good = true,
-	  .tx = { .tx_count = 2, .tx_stream = 9, .tx_here = 9 } },
-	{ "a stream up to the data", .good = true,
-	  .tx = { .tx_count = 1, .tx_stream = 36, .tx_here = 36, .tx_data = 100 } },
-	{ "a stream into the data",
-	  .tx = { .tx_count = 1, .tx_stream = 37, .tx_here = 37, .tx_data = 100 } },
-	{ "the longest piece in front of data",
-	  .tx = { .tx_count = 1, .tx_stream = U32_MAX, .tx_here = U32_MAX, .tx_data = 100 } },
+	{ "the shortest", true, RTX_FIRST(false, 1, 8, 8, 0, 0, 0, 0) },
+	{ "none at all", false, RTX_FIRST(false, 0, 8, 8, 0, 0, 0, 0) },
+	{ "as many as may be", true, RTX_FIRST(false, 256, 99, 12, 0, 0, 0, 0) },
+	{ "one more", false, RTX_FIRST(false, 257, 99, 12, 0, 0, 0, 0) },
+	{ "a stream too short", false, RTX_FIRST(false, 1, 7, 7, 0, 0, 0, 0) },
+	{ "a first piece too short", false, RTX_FIRST(false, 2, 12, 4, 0, 0, 0, 0) },
+	{ "more here than there is", false, RTX_FIRST(false, 1, 8, 12, 0, 0, 0, 0) },
+	{ "one that is not all", false, RTX_FIRST(false, 1, 12, 8, 0, 0, 0, 0) },
+	{ "a piece that is no whole word", false, RTX_FIRST(false, 2, 12, 9, 0, 0, 0, 0) },
+	{ "a last piece that is none", true, RTX_FIRST(false, 2, 9, 9, 0, 0, 0, 0) },
+	{ "a stream up to the data", true, RTX_FIRST(false, 1, 36, 36, 100, 0, 0, 0) },
+	{ "a stream into the data", false, RTX_FIRST(false, 1, 37, 37, 100, 0, 0, 0) },
+	{ "the longest piece in front of data", false,
+	  RTX_FIRST(false, 1, U32_MAX, U32_MAX, 100, 0, 0, 0) },
 };
 
 KUNIT_ARRAY_PARAM_DESC(rtx_first, rtx_first_cases, desc);
@@ -634,25 +601,18 @@ static void rtx_first_to_be_sent(struct kunit *test)
 }
 
 static const struct rtx_encode_case rtx_next_cases[] = {
-	{ "one with stream", .good = true, .tx = { .tx_number = 1, .tx_offset = 8, .tx_here = 1 } },
-	{ "one with data", .good = true,
-	  .tx = { .tx_number = 255, .tx_offset = 9, .tx_data = 36 } },
-	{ "one with nothing", .tx = { .tx_number = 1, .tx_offset = 8 } },
-	{ "the first one", .tx = { .tx_number = 0, .tx_offset = 8, .tx_here = 4 } },
-	{ "one too many", .tx = { .tx_number = 256, .tx_offset = 8, .tx_here = 4 } },
-	{ "stream before it that is too short",
-	  .tx = { .tx_number = 1, .tx_offset = 7, .tx_data = 36 } },
-	{ "stream before it that is no whole word",
-	  .tx = { .tx_number = 1, .tx_offset = 9, .tx_here = 4 } },
-	{ "stream up to the data", .good = true,
-	  .tx = { .tx_number = 1, .tx_offset = 8, .tx_here = 4, .tx_data = 40 } },
-	{ "stream into the data",
-	  .tx = { .tx_number = 1, .tx_offset = 8, .tx_here = 8, .tx_data = 40 } },
-	{ "data in the header", .tx = { .tx_number = 1, .tx_offset = 8, .tx_data = 32 } },
-	{ "the longest stream", .good = true,
-	  .tx = { .tx_number = 1, .tx_offset = 8, .tx_here = U32_MAX - 8 } },
-	{ "a stream longer than that",
-	  .tx = { .tx_number = 1, .tx_offset = 8, .tx_here = U32_MAX - 7 } },
+	{ "one with stream", true, RTX_NEXT(false, 1, 8, 1, 0) },
+	{ "one with data", true, RTX_NEXT(false, 255, 9, 0, 36) },
+	{ "one with nothing", false, RTX_NEXT(false, 1, 8, 0, 0) },
+	{ "the first one", false, RTX_NEXT(false, 0, 8, 4, 0) },
+	{ "one too many", false, RTX_NEXT(false, 256, 8, 4, 0) },
+	{ "stream before it that is too short", false, RTX_NEXT(false, 1, 7, 0, 36) },
+	{ "stream before it that is no whole word", false, RTX_NEXT(false, 1, 9, 4, 0) },
+	{ "stream up to the data", true, RTX_NEXT(false, 1, 8, 4, 40) },
+	{ "stream into the data", false, RTX_NEXT(false, 1, 8, 8, 40) },
+	{ "data in the header", false, RTX_NEXT(false, 1, 8, 0, 32) },
+	{ "the longest stream", true, RTX_NEXT(false, 1, 8, U32_MAX - 8, 0) },
+	{ "a stream longer than that", false, RTX_NEXT(false, 1, 8, U32_MAX - 7, 0) },
 };
 
 KUNIT_ARRAY_PARAM_DESC(rtx_next, rtx_next_cases, desc);
@@ -676,6 +636,7 @@ static void rtx_base_rules(struct kunit *test)
 	};
 	static const struct rpcrdma_segment seg = { 7, 40, 0 };
 	struct rpcrdma_chunk_out chunk = { .co_segs = &seg, .co_nsegs = 1 };
+	static const struct rpcrdma2_item item = { 8, 4 };
 	struct rpcrdma2_transmission answer = tx;
 	struct rpcrdma_call_out call = { .ko_xid = XID, .ko_credit = 1 };
 	struct rpcrdma_reply_out reply = { .ro_xid = XID };
@@ -725,24 +686,16 @@ static void rtx_base_rules(struct kunit *test)
 	/* A Reply may have an item, too */
 	written = 40;
 	answer.tx_nitems = 1;
-	KUNIT_EXPECT_EQ(test,
-			rpcrdma2_encode_rtx_reply(buf + 128, 256, &answer,
-						  &(struct rpcrdma2_item) { 8,
-									    4 },
-						  &reply), 96);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_encode_rtx_reply(buf + 128, 256, &answer,
+							&item, &reply), 96);
 	/* Chunk lists also take room in front of the data */
 	answer.tx_data = 96 + 8;
-	KUNIT_EXPECT_EQ(test,
-			rpcrdma2_encode_rtx_reply(buf + 128, 256, &answer,
-						  &(struct rpcrdma2_item) { 8,
-									    4 },
-						  &reply), 96);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_encode_rtx_reply(buf + 128, 256, &answer,
+							&item, &reply), 96);
 	answer.tx_data = 96 + 7;
-	KUNIT_EXPECT_EQ(test,
-			rpcrdma2_encode_rtx_reply(buf + 128, 256, &answer,
-						  &(struct rpcrdma2_item) { 8,
-									    4 },
-						  &reply), -EINVAL);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_encode_rtx_reply(buf + 128, 256, &answer,
+							&item, &reply),
+			-EINVAL);
 }
 
 /* --- the property RTX ------------------------------------------------------ */
@@ -819,12 +772,12 @@ static void rtx_property_vectors(struct kunit *test)
 	}
 }
 
-/* The seven words of the property RTX, from a peer whose RBSIZ is @rbsiz */
+/* The property RTX, from a peer whose RBSIZ is @rbsiz */
 struct rtx_prop_case {
 	const char	*desc;
 	bool		good;
 	u32		rbsiz;
-	u32		words[7];
+	struct rpcrdma2_rtx	rtx;
 };
 
 static const struct rtx_prop_case rtx_prop_cases[] = {
@@ -858,56 +811,47 @@ static const struct rtx_prop_case rtx_prop_cases[] = {
 
 KUNIT_ARRAY_PARAM_DESC(rtx_prop, rtx_prop_cases, desc);
 
+static void rtx_say_property(struct rpcrdma_kunit *fx,
+			     const struct rpcrdma2_rtx *rtx)
+{
+	fx_say(fx, RPCRDMA2_PROPID_RTX, 28, rtx->xp_flags, rtx->xp_call_max,
+	       rtx->xp_reply_max, rtx->xp_msg_max, rtx->xp_head, rtx->xp_seg,
+	       rtx->xp_nsegs);
+}
+
 /* Covers: RTX-33 RTX-36 RTX-103 */
 static void rtx_property_sets(struct kunit *test)
 {
 	const struct rtx_prop_case *param = test->param_value;
-	enum rpcrdma_verdict want = param->good ? RPCRDMA_OK :
-						  RPCRDMA_BAD_PROP;
+	enum rpcrdma_verdict want = param->good ? RPCRDMA_OK : RPCRDMA_BAD_PROP;
 	static const struct rpcrdma2_rtx none;
 	struct rpcrdma_kunit *fx = test->priv;
-	const struct rpcrdma2_rtx *rtx = &fx->kf_hdr.hd_props.vp_rtx;
 	struct rpcrdma2_props props;
 	bool silent;
 	int rc;
 
 	/* In the first message, RBSIZ follows the property RTX. In the second, it precedes RTX */
 	fx_clear(fx);
-	fx_say(fx, XID, 2, 5, 5, 0, 2, RPCRDMA2_PROPID_RTX, 28);
-	fx_words(fx, param->words, 7);
+	fx_say(fx, XID, 2, 5, 5, 0, 2);
+	rtx_say_property(fx, &param->rtx);
 	fx_say(fx, 1, 4, param->rbsiz);
 	KUNIT_EXPECT_EQ(test, rtx_decode_props(fx, fx->kf_buf, fx->kf_len),
 			want);
 	fx_clear(fx);
-	fx_say(fx, XID, 2, 5, 5, 0, 2, 1, 4, param->rbsiz, RPCRDMA2_PROPID_RTX,
-	       28);
-	fx_words(fx, param->words, 7);
+	fx_say(fx, XID, 2, 5, 5, 0, 2, 1, 4, param->rbsiz);
+	rtx_say_property(fx, &param->rtx);
 	KUNIT_ASSERT_EQ(test, rtx_decode_props(fx, fx->kf_buf, fx->kf_len),
 			want);
-	if (param->good) {
-		KUNIT_EXPECT_EQ(test, rtx->xp_flags, param->words[0]);
-		KUNIT_EXPECT_EQ(test, rtx->xp_call_max, param->words[1]);
-		KUNIT_EXPECT_EQ(test, rtx->xp_reply_max, param->words[2]);
-		KUNIT_EXPECT_EQ(test, rtx->xp_msg_max, param->words[3]);
-		KUNIT_EXPECT_EQ(test, rtx->xp_head, param->words[4]);
-		KUNIT_EXPECT_EQ(test, rtx->xp_seg, param->words[5]);
-		KUNIT_EXPECT_EQ(test, rtx->xp_nsegs, param->words[6]);
-	} else {
-		/* No value of a bad set is used */
-		KUNIT_EXPECT_MEMEQ(test, rtx, &none, sizeof(none));
+	/* No value of a bad set is used */
+	KUNIT_EXPECT_MEMEQ(test, &fx->kf_hdr.hd_props.vp_rtx,
+			   param->good ? &param->rtx : &none, sizeof(none));
+	if (!param->good)
 		KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_props.vp_value[0], 4096);
-	}
 
 	/* A valid property RTX is sent unless all its words are 0 */
 	rpcrdma2_props_default(&props);
 	props.vp_value[RPCRDMA2_PROP_RBSIZ] = param->rbsiz;
-	props.vp_rtx.xp_flags = param->words[0];
-	props.vp_rtx.xp_call_max = param->words[1];
-	props.vp_rtx.xp_reply_max = param->words[2];
-	props.vp_rtx.xp_msg_max = param->words[3];
-	props.vp_rtx.xp_head = param->words[4];
-	props.vp_rtx.xp_seg = param->words[5];
-	props.vp_rtx.xp_nsegs = param->words[6];
+	props.vp_rtx = param->rtx;
 	silent = !memcmp(&props.vp_rtx, &none, sizeof(none));
 	rc = rpcrdma2_encode_connprop(fx->kf_buf, 256, 1, 1, false, &props);
 	KUNIT_EXPECT_EQ(test, rc, !param->good ? -EINVAL : silent ? 48 : 84);
@@ -1014,7 +958,7 @@ static struct kunit_case wire_rtx_cases[] = {
 	KUNIT_CASE(rtx_other_messages),
 	KUNIT_CASE(rtx_misplaced_lists),
 	KUNIT_CASE(rtx_is_unknown),
-	KUNIT_CASE(rtx_chunks),
+	KUNIT_CASE_PARAM(rtx_chunks, rtx_lists_gen_params),
 	KUNIT_CASE_PARAM(rtx_items_in_a_stream,
 			 rtx_items_gen_params),
 	KUNIT_CASE(rtx_many_items),
