@@ -947,16 +947,13 @@ static void chunk_keep_head(struct kunit *test)
 }
 
 static struct kunit_case chunk_cases[] = {
-	KUNIT_CASE_PARAM(chunk_keep_head,
-			 chunk_head_gen_params),
-	KUNIT_CASE_PARAM(chunk_check_call,
-			 chunk_call_gen_params),
+	KUNIT_CASE_PARAM(chunk_keep_head, chunk_head_gen_params),
+	KUNIT_CASE_PARAM(chunk_check_call, chunk_call_gen_params),
 	KUNIT_CASE(chunk_parts_rebuild_the_stream),
 	KUNIT_CASE(chunk_parts_of_item),
 	KUNIT_CASE(chunk_item_beyond_32_bits),
 	KUNIT_CASE(chunk_parts_of_unsound_lists),
-	KUNIT_CASE_PARAM(chunk_single_handle,
-			 chunk_handle_gen_params),
+	KUNIT_CASE_PARAM(chunk_single_handle, chunk_handle_gen_params),
 	KUNIT_CASE(chunk_handles_behind_the_last),
 	KUNIT_CASE(chunk_grows_no_segments),
 	KUNIT_CASE(chunk_assign_in_order),
@@ -965,8 +962,7 @@ static struct kunit_case chunk_cases[] = {
 	KUNIT_CASE(chunk_gaps_are_what_is_left),
 	KUNIT_CASE(chunk_gap_after_an_odd_payload),
 	KUNIT_CASE(chunk_gap_before_the_last_payload),
-	KUNIT_CASE_PARAM(chunk_check_reply,
-			 chunk_back_gen_params),
+	KUNIT_CASE_PARAM(chunk_check_reply, chunk_back_gen_params),
 	{}
 };
 

@@ -1098,17 +1098,14 @@ static void group_answers(struct kunit *test)
 }
 
 static struct kunit_case group_cases[] = {
-	KUNIT_CASE_PARAM(group_takes_vectors,
-			 group_vector_gen_params),
+	KUNIT_CASE_PARAM(group_takes_vectors, group_vector_gen_params),
 	KUNIT_CASE_PARAM(group_bad_ones, group_bad_gen_params),
 	KUNIT_CASE(group_two_items),
 	KUNIT_CASE_PARAM(group_breaks, group_breach_gen_params),
 	KUNIT_CASE(group_breaks_if_short),
 	KUNIT_CASE(group_not_announced),
-	KUNIT_CASE_PARAM(group_first_ones,
-			 group_first_gen_params),
-	KUNIT_CASE_PARAM(group_next_ones,
-			 group_next_gen_params),
+	KUNIT_CASE_PARAM(group_first_ones, group_first_gen_params),
+	KUNIT_CASE_PARAM(group_next_ones, group_next_gen_params),
 	KUNIT_CASE(group_ends_with_a_rest),
 	KUNIT_CASE_PARAM(group_judges, group_judged_gen_params),
 	KUNIT_CASE_PARAM(group_grid, group_grid_gen_params),
@@ -1116,14 +1113,10 @@ static struct kunit_case group_cases[] = {
 	KUNIT_CASE_PARAM(group_forms, group_form_gen_params),
 	KUNIT_CASE_PARAM(group_places, group_place_gen_params),
 	KUNIT_CASE(group_reach),
-	KUNIT_CASE_PARAM(group_gathers,
-			 group_gather_gen_params),
-	KUNIT_CASE_PARAM(group_has_credits,
-			 group_credits_gen_params),
-	KUNIT_CASE_PARAM(group_offers_receives,
-			 group_replies_gen_params),
-	KUNIT_CASE_PARAM(group_answers,
-			 group_answer_gen_params),
+	KUNIT_CASE_PARAM(group_gathers, group_gather_gen_params),
+	KUNIT_CASE_PARAM(group_has_credits, group_credits_gen_params),
+	KUNIT_CASE_PARAM(group_offers_receives, group_replies_gen_params),
+	KUNIT_CASE_PARAM(group_answers, group_answer_gen_params),
 	{}
 };
 

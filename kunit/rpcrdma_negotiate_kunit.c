@@ -27,61 +27,41 @@ struct negotiate_case {
 	enum rpcrdma_negotiate	answer;
 };
 
-#define NEGOTIATE_WORDS(...)					\
-	.words = { __VA_ARGS__ },					\
-	.nwords = ARRAY_SIZE(((const u32[]) { __VA_ARGS__ }))
+#define NEGOTIATE(desc, answer, ...) {						\
+	desc, { __VA_ARGS__ }, sizeof((const u32[]) { __VA_ARGS__ }) / sizeof(u32),	\
+	RPCRDMA_NEGOTIATE_##answer,						\
+}
 
 #define XID RPCRDMA_KUNIT_XID
 
 static const struct negotiate_case negotiate_cases[] = {
-	{ "properties", NEGOTIATE_WORDS(XID, 2, 8, 5, 1, 1, 1, 4, 8192),
-	  .answer = RPCRDMA_NEGOTIATE_V2 },
-	{ "no properties", NEGOTIATE_WORDS(XID, 2, 8, 5, 1, 0), .answer = RPCRDMA_NEGOTIATE_V2 },
-	{ "properties that are bad", NEGOTIATE_WORDS(XID, 2, 8, 5, 1, 1, 1, 4, 512),
-	  .answer = RPCRDMA_NEGOTIATE_V2_PLAIN },
-	{ "properties with an XID of somebody else's", NEGOTIATE_WORDS(XID + 1, 2, 8, 5, 1, 0),
-	  .answer = RPCRDMA_NEGOTIATE_WAIT },
-	{ "properties the server sends of its own accord", NEGOTIATE_WORDS(XID, 2, 8, 5, 0, 0),
-	  .answer = RPCRDMA_NEGOTIATE_WAIT },
-	{ "the answer of a server of version 1", NEGOTIATE_WORDS(XID, 2, 8, 4, 1, 1, 1),
-	  .answer = RPCRDMA_NEGOTIATE_V1 },
-	{ "the same with the number of its own version", NEGOTIATE_WORDS(XID, 1, 8, 4, 1, 1, 1),
-	  .answer = RPCRDMA_NEGOTIATE_V1 },
-	{ "a range that has a version in common", NEGOTIATE_WORDS(XID, 2, 8, 4, 1, 0, 7),
-	  .answer = RPCRDMA_NEGOTIATE_V1 },
-	{ "a range that looks like an error code of version 2",
-	  NEGOTIATE_WORDS(XID, 2, 8, 4, 1, 4, 9), .answer = RPCRDMA_NEGOTIATE_NONE },
-	{ "a range without a version in common", NEGOTIATE_WORDS(XID, 2, 8, 4, 1, 3, 9),
-	  .answer = RPCRDMA_NEGOTIATE_NONE },
-	{ "a range upside down", NEGOTIATE_WORDS(XID, 2, 8, 4, 1, 2, 1),
-	  .answer = RPCRDMA_NEGOTIATE_NONE },
-	{ "version 1 in the layout of version 2", NEGOTIATE_WORDS(XID, 2, 8, 4, 1, 1, 1, 1),
-	  .answer = RPCRDMA_NEGOTIATE_V1 },
-	{ "the same without its range", NEGOTIATE_WORDS(XID, 2, 8, 4, 1, 1),
-	  .answer = RPCRDMA_NEGOTIATE_V1 },
-	{ "a server that did not look at the version", NEGOTIATE_WORDS(XID, 2, 8, 4, 2),
-	  .answer = RPCRDMA_NEGOTIATE_V1 },
-	{ "BAD_XDR", NEGOTIATE_WORDS(XID, 2, 8, 4, 1, 2), .answer = RPCRDMA_NEGOTIATE_V2_PLAIN },
-	{ "INVAL_HTYPE", NEGOTIATE_WORDS(XID, 2, 8, 4, 1, 3),
-	  .answer = RPCRDMA_NEGOTIATE_V2_PLAIN },
-	{ "SYSTEM", NEGOTIATE_WORDS(XID, 2, 8, 4, 1, 9), .answer = RPCRDMA_NEGOTIATE_V2_PLAIN },
-	{ "a code nobody knows", NEGOTIATE_WORDS(XID, 2, 8, 4, 1, 77, 1, 2),
-	  .answer = RPCRDMA_NEGOTIATE_V2_PLAIN },
-	{ "an error without a code", NEGOTIATE_WORDS(XID, 2, 8, 4, 1),
-	  .answer = RPCRDMA_NEGOTIATE_V2_PLAIN },
-	{ "an error with an XID of somebody else's", NEGOTIATE_WORDS(XID + 1, 2, 8, 4, 1, 1, 1),
-	  .answer = RPCRDMA_NEGOTIATE_WAIT },
-	{ "an error that claims to be a request", NEGOTIATE_WORDS(XID, 2, 8, 4, 0, 9),
-	  .answer = RPCRDMA_NEGOTIATE_WAIT },
-	{ "a Reply", NEGOTIATE_WORDS(XID, 2, 8, 0, 1, 0, 0, 0, 0, XID, 1),
-	  .answer = RPCRDMA_NEGOTIATE_WAIT },
-	{ "a Reply of version 1", NEGOTIATE_WORDS(XID, 1, 8, 0, 0, 0, 0, XID, 1),
-	  .answer = RPCRDMA_NEGOTIATE_WAIT },
-	{ "a type nobody knows", NEGOTIATE_WORDS(XID, 2, 8, 99, 1),
-	  .answer = RPCRDMA_NEGOTIATE_WAIT },
-	{ "a backward Call", NEGOTIATE_WORDS(XID, 2, 8, 0, 0, 0, 0, 0, 0, XID, 0),
-	  .answer = RPCRDMA_NEGOTIATE_WAIT },
-	{ "hardly anything", NEGOTIATE_WORDS(XID, 2, 8), .answer = RPCRDMA_NEGOTIATE_WAIT },
+	NEGOTIATE("properties", V2, XID, 2, 8, 5, 1, 1, 1, 4, 8192),
+	NEGOTIATE("no properties", V2, XID, 2, 8, 5, 1, 0),
+	NEGOTIATE("properties that are bad", V2_PLAIN, XID, 2, 8, 5, 1, 1, 1, 4, 512),
+	NEGOTIATE("properties with an XID of somebody else's", WAIT, XID + 1, 2, 8, 5, 1, 0),
+	NEGOTIATE("properties the server sends of its own accord", WAIT, XID, 2, 8, 5, 0, 0),
+	NEGOTIATE("the answer of a server of version 1", V1, XID, 2, 8, 4, 1, 1, 1),
+	NEGOTIATE("the same with the number of its own version", V1, XID, 1, 8, 4, 1, 1, 1),
+	NEGOTIATE("a range that has a version in common", V1, XID, 2, 8, 4, 1, 0, 7),
+	NEGOTIATE("a range that looks like an error code of version 2", NONE, XID, 2, 8, 4, 1, 4,
+		  9),
+	NEGOTIATE("a range without a version in common", NONE, XID, 2, 8, 4, 1, 3, 9),
+	NEGOTIATE("a range upside down", NONE, XID, 2, 8, 4, 1, 2, 1),
+	NEGOTIATE("version 1 in the layout of version 2", V1, XID, 2, 8, 4, 1, 1, 1, 1),
+	NEGOTIATE("the same without its range", V1, XID, 2, 8, 4, 1, 1),
+	NEGOTIATE("a server that did not look at the version", V1, XID, 2, 8, 4, 2),
+	NEGOTIATE("BAD_XDR", V2_PLAIN, XID, 2, 8, 4, 1, 2),
+	NEGOTIATE("INVAL_HTYPE", V2_PLAIN, XID, 2, 8, 4, 1, 3),
+	NEGOTIATE("SYSTEM", V2_PLAIN, XID, 2, 8, 4, 1, 9),
+	NEGOTIATE("a code nobody knows", V2_PLAIN, XID, 2, 8, 4, 1, 77, 1, 2),
+	NEGOTIATE("an error without a code", V2_PLAIN, XID, 2, 8, 4, 1),
+	NEGOTIATE("an error with an XID of somebody else's", WAIT, XID + 1, 2, 8, 4, 1, 1, 1),
+	NEGOTIATE("an error that claims to be a request", WAIT, XID, 2, 8, 4, 0, 9),
+	NEGOTIATE("a Reply", WAIT, XID, 2, 8, 0, 1, 0, 0, 0, 0, XID, 1),
+	NEGOTIATE("a Reply of version 1", WAIT, XID, 1, 8, 0, 0, 0, 0, XID, 1),
+	NEGOTIATE("a type nobody knows", WAIT, XID, 2, 8, 99, 1),
+	NEGOTIATE("a backward Call", WAIT, XID, 2, 8, 0, 0, 0, 0, 0, 0, XID, 0),
+	NEGOTIATE("hardly anything", WAIT, XID, 2, 8),
 };
 
 KUNIT_ARRAY_PARAM_DESC(negotiate, negotiate_cases, desc);
@@ -121,8 +101,7 @@ static void negotiate_truncated_answers(struct kunit *test)
 }
 
 static struct kunit_case negotiate_kunit_cases[] = {
-	KUNIT_CASE_PARAM(negotiate_answers,
-			 negotiate_gen_params),
+	KUNIT_CASE_PARAM(negotiate_answers, negotiate_gen_params),
 	KUNIT_CASE(negotiate_truncated_answers),
 	{}
 };

@@ -78,26 +78,13 @@ KUNIT_ARRAY_PARAM_DESC(v1_call, v1_call_cases, desc);
 
 /* Covers: V1-HDR-01 V1-HDR-02 V1-HDR-04 V1-HDR-06 V1-HDR-11 V1-HDR-12 V1-HDR-13 V1-HDR-14
  * Covers: V1-HDR-15 V1-RDC-01 V1-RDC-09 V1-PZC-01 V1-PZC-03 V1-FRM-01 V1-FRM-02 V1-FRM-05
- * Covers: V1-FRM-11 V1-CRD-01 V1-HDR-27 V1-RDC-20 V1-WRC-14 BC-19
+ * Covers: V1-FRM-11 V1-CRD-01 V1-HDR-27 V1-RDC-20 V1-WRC-14 BC-19 V1-HDR-23
  */
 static void v1_encode_call_vectors(struct kunit *test)
 {
 	const struct v1_call_case *param = test->param_value;
 	const struct rpcrdma_vector *vec = &rpcrdma_vectors[param->vector];
-	u32 len = vec->ve_len - param->msg_len;
-	struct rpcrdma_kunit *fx = test->priv;
-	u8 *buf = fx_exact(fx, fx->kf_buf, len);
-
-	KUNIT_ASSERT_EQ(test, rpcrdma_encode_call(1, buf, len, &param->call),
-			len);
-	KUNIT_EXPECT_MEMEQ(test, buf, vec->ve_data, len);
-}
-
-/* Covers: V1-HDR-23 */
-static void v1_encode_call_needs_room(struct kunit *test)
-{
-	const struct v1_call_case *param = test->param_value;
-	u32 size, len = rpcrdma_vectors[param->vector].ve_len - param->msg_len;
+	u32 size, len = vec->ve_len - param->msg_len;
 	struct rpcrdma_kunit *fx = test->priv;
 	u8 *buf;
 
@@ -107,6 +94,10 @@ static void v1_encode_call_needs_room(struct kunit *test)
 				rpcrdma_encode_call(1, buf, size, &param->call),
 				-EMSGSIZE);
 	}
+	buf = fx_exact(fx, fx->kf_buf, len);
+	KUNIT_ASSERT_EQ(test, rpcrdma_encode_call(1, buf, len, &param->call),
+			len);
+	KUNIT_EXPECT_MEMEQ(test, buf, vec->ve_data, len);
 }
 
 static void v1_expect_chunk(struct kunit *test, const struct rpcrdma_lists
@@ -459,55 +450,11 @@ static void v1_truncated_errors(struct kunit *test)
 	}
 }
 
-/* Check that the decoder took no word from a message that is shorter than the four fixed words. */
-static void v1_expect_nothing(struct kunit *test, const struct rpcrdma_hdr *hdr)
-{
-	KUNIT_EXPECT_EQ(test, hdr->hd_xid, 0);
-	KUNIT_EXPECT_EQ(test, hdr->hd_vers, 0);
-	KUNIT_EXPECT_EQ(test, hdr->hd_credit, 0);
-	KUNIT_EXPECT_EQ(test, hdr->hd_proc, 0);
-	KUNIT_EXPECT_EQ(test, hdr->hd_err, 0);
-	KUNIT_EXPECT_EQ(test, hdr->hd_length, 0);
-	KUNIT_EXPECT_EQ(test, hdr->hd_msg_len, 0);
-	KUNIT_EXPECT_EQ(test, hdr->hd_rpc_xid, 0);
-	KUNIT_EXPECT_EQ(test, hdr->hd_rpc_type, 0);
+/* A message made of words, of which the first is XID. Only its first @bytes bytes are used. */
+#define V1_WORDS(desc, bytes, verdict, ...) {			\
+	desc, bytes, RPCRDMA_##verdict, { XID, __VA_ARGS__ },	\
 }
 
-/* Truncate messages to every length, and decode them in both roles, as a responder and as a
- * requester, whichever of the two a message is meant for.
- * Covers: V1-HDR-23 V1-CRD-25 G-10
- */
-static void v1_truncated_in_the_other_role(struct kunit *test)
-{
-	struct rpcrdma_kunit *fx = test->priv;
-	const struct rpcrdma_vector *vec;
-	enum rpcrdma_verdict verdict;
-	u32 i, len;
-
-	for (i = 0; i < VEC_CM_PRIVATE; i++) {
-		vec = &rpcrdma_vectors[i];
-		for (len = 0; len <= vec->ve_len; len++) {
-			verdict = fx_decode_call(fx, vec->ve_data, len);
-			KUNIT_EXPECT_EQ(test, verdict == RPCRDMA_DISCARD_SHORT,
-					!fx->kf_hdr.hd_vers ||
-					(len < 28 && fx->kf_hdr.hd_vers == 1 &&
-					 fx->kf_hdr.hd_proc < 3));
-			KUNIT_EXPECT_EQ(test, !fx->kf_hdr.hd_vers, len < 16);
-			KUNIT_EXPECT_LE(test, fx->kf_hdr.hd_length, len);
-			if (len < 16)
-				v1_expect_nothing(test, &fx->kf_hdr);
-
-			verdict = fx_decode_reply(fx, vec->ve_data, len);
-			if (len < 16)
-				KUNIT_EXPECT_EQ(test, verdict,
-						RPCRDMA_DISCARD_SHORT);
-			KUNIT_EXPECT_EQ(test, !fx->kf_hdr.hd_vers, len < 16);
-			KUNIT_EXPECT_LE(test, fx->kf_hdr.hd_length, len);
-		}
-	}
-}
-
-/* A message made of words. Only the first @bytes bytes of @words are used. */
 struct v1_words_case {
 	const char		*desc;
 	u32			bytes;
@@ -516,69 +463,51 @@ struct v1_words_case {
 };
 
 static const struct v1_words_case v1_bad_call_cases[] = {
-	{ "version 0", .bytes = 28, .verdict = RPCRDMA_BAD_VERS, .words = { XID, 0, 1, 0 } },
-	{ "version 2, too short for version 1", .bytes = 16, .verdict = RPCRDMA_BAD_VERS,
-	  .words = { XID, 2, 1, 5 } },
-	{ "version 3", .bytes = 36, .verdict = RPCRDMA_BAD_VERS, .words = { XID, 3, 1, 5 } },
-	{ "version 4294967295", .bytes = 28, .verdict = RPCRDMA_BAD_VERS,
-	  .words = { XID, 0xffffffff, 1, 3 } },
-	{ "RDMA_DONE of 16 bytes", .bytes = 16, .verdict = RPCRDMA_DISCARD_DONE,
-	  .words = { XID, 1, 1, 3 } },
-	{ "RDMA_DONE of more bytes", .bytes = 64, .verdict = RPCRDMA_DISCARD_DONE,
-	  .words = { XID, 1, 1, 3 } },
-	{ "RDMA_ERROR without a code", .bytes = 16, .verdict = RPCRDMA_DISCARD_ERROR,
-	  .words = { XID, 1, 1, 4 } },
-	{ "RDMA_ERROR with a wild code", .bytes = 64, .verdict = RPCRDMA_DISCARD_ERROR,
-	  .words = { XID, 1, 1, 4, 99 } },
-	{ "an error of version 2", .bytes = 24, .verdict = RPCRDMA_DISCARD_ERROR,
-	  .words = { XID, 2, 1, 4, 1, 7 } },
-	{ "ERR_VERS that repeats version 3", .bytes = 28, .verdict = RPCRDMA_DISCARD_ERROR,
-	  .words = { XID, 3, 1, 4, 1, 1, 1 } },
-	{ "procedure 5", .bytes = 36, .verdict = RPCRDMA_BAD_PROC,
-	  .words = { XID, 1, 1, 5, 0, 0, 0, XID, 0 } },
-	{ "procedure 2147483647", .bytes = 36, .verdict = RPCRDMA_BAD_PROC,
-	  .words = { XID, 1, 1, 0x7fffffff, 0, 0, 0, XID, 0 } },
-	{ "procedure 4294967295", .bytes = 36, .verdict = RPCRDMA_BAD_PROC,
-	  .words = { XID, 1, 1, 0xffffffff, 0, 0, 0, XID, 0 } },
-	{ "RDMA_MSG without an RPC message", .bytes = 28, .verdict = RPCRDMA_BAD_MSG,
-	  .words = { XID, 1, 1, 0, 0, 0, 0 } },
-	{ "RDMA_MSG with an XID alone", .bytes = 32, .verdict = RPCRDMA_BAD_MSG,
-	  .words = { XID, 1, 1, 0, 0, 0, 0, XID } },
-	{ "RDMA_MSG with half a message type", .bytes = 35, .verdict = RPCRDMA_BAD_MSG,
-	  .words = { XID, 1, 1, 0, 0, 0, 0, XID, 0 } },
-	{ "an XID in the RPC message that is another one", .bytes = 36,
-	  .verdict = RPCRDMA_BAD_XID, .words = { XID, 1, 1, 0, 0, 0, 0, XID + 1, 0 } },
-	{ "RDMA_MSG with a Position Zero chunk", .bytes = 60, .verdict = RPCRDMA_BAD_FORM,
-	  .words = { XID, 1, 1, 0, 1, 0, 7, 100, 0, 0, 0, 0, 0, XID, 0 } },
-	{ "a Read chunk at position 82", .bytes = 60, .verdict = RPCRDMA_BAD_POSITION,
-	  .words = { XID, 1, 1, 0, 1, 82, 7, 100, 0, 0, 0, 0, 0, XID, 0 } },
-	{ "a second Read chunk at position 82", .bytes = 84, .verdict = RPCRDMA_BAD_POSITION,
-	  .words = { XID, 1, 1, 0, 1, 8, 7, 100, 0, 0, 1, 82, 7, 100, 0, 0, 0, 0, 0, XID, 0 } },
-	{ "a Long Call with a Read chunk at position 82", .bytes = 76,
-	  .verdict = RPCRDMA_BAD_POSITION,
-	  .words = { XID, 1, 1, 1, 1, 0, 7, 100, 0, 0, 1, 82, 7, 100, 0, 0, 0, 0, 0 } },
-	{ "RDMA_NOMSG without a chunk", .bytes = 28, .verdict = RPCRDMA_BAD_FORM,
-	  .words = { XID, 1, 1, 1, 0, 0, 0 } },
-	{ "RDMA_NOMSG with a Read chunk elsewhere only", .bytes = 52, .verdict = RPCRDMA_BAD_FORM,
-	  .words = { XID, 1, 1, 1, 1, 4, 7, 100, 0, 0, 0, 0, 0 } },
-	{ "RDMA_NOMSG with an empty Position Zero chunk", .bytes = 52,
-	  .verdict = RPCRDMA_BAD_FORM, .words = { XID, 1, 1, 1, 1, 0, 7, 0, 0, 0, 0, 0, 0 } },
-	{ "RDMA_NOMSG with a Position Zero chunk of 7 bytes", .bytes = 52,
-	  .verdict = RPCRDMA_BAD_FORM, .words = { XID, 1, 1, 1, 1, 0, 7, 7, 0, 0, 0, 0, 0 } },
-	{ "RDMA_NOMSG with one byte too many", .bytes = 53, .verdict = RPCRDMA_BAD_MSG,
-	  .words = { XID, 1, 1, 1, 1, 0, 7, 100, 0, 0, 0, 0, 0 } },
-	{ "RDMA_NOMSG with an RPC message as well", .bytes = 60, .verdict = RPCRDMA_BAD_MSG,
-	  .words = { XID, 1, 1, 1, 1, 0, 7, 100, 0, 0, 0, 0, 0, XID, 0 } },
-	{ "RDMA_NOMSG with a Position Zero chunk of 8 bytes", .bytes = 52, .verdict = RPCRDMA_OK,
-	  .words = { XID, 1, 1, 1, 1, 0, 7, 8, 0, 0, 0, 0, 0 } },
-	{ "an RPC Reply without chunks", .bytes = 36, .verdict = RPCRDMA_BACKWARD_REPLY,
-	  .words = { XID, 1, 1, 0, 0, 0, 0, XID, 1 } },
-	{ "an RPC Reply with a Reply chunk", .bytes = 56, .verdict = RPCRDMA_OK,
-	  .words = { XID, 1, 1, 0, 0, 0, 1, 1, 7, 0, 0, 0, XID, 1 } },
-	{ "an RPC Reply with a Write chunk of no segments", .bytes = 44, .verdict = RPCRDMA_OK,
-	  .words = { XID, 1, 1, 0, 0, 1, 0, 0, 0, XID, 1 } },
-	{ "an RPC message that is neither Call nor Reply", .bytes = 36, .verdict = RPCRDMA_OK,
-	  .words = { XID, 1, 1, 0, 0, 0, 0, XID, 2 } },
+	V1_WORDS("version 0", 28, BAD_VERS, 0, 1, 0),
+	V1_WORDS("version 2, too short for version 1", 16, BAD_VERS, 2, 1, 5),
+	V1_WORDS("version 3", 36, BAD_VERS, 3, 1, 5),
+	V1_WORDS("version 4294967295", 28, BAD_VERS, 0xffffffff, 1, 3),
+	V1_WORDS("RDMA_DONE of 16 bytes", 16, DISCARD_DONE, 1, 1, 3),
+	V1_WORDS("RDMA_DONE of more bytes", 64, DISCARD_DONE, 1, 1, 3),
+	V1_WORDS("RDMA_ERROR without a code", 16, DISCARD_ERROR, 1, 1, 4),
+	V1_WORDS("RDMA_ERROR with a wild code", 64, DISCARD_ERROR, 1, 1, 4, 99),
+	V1_WORDS("an error of version 2", 24, DISCARD_ERROR, 2, 1, 4, 1, 7),
+	V1_WORDS("ERR_VERS that repeats version 3", 28, DISCARD_ERROR, 3, 1, 4, 1, 1, 1),
+	V1_WORDS("procedure 5", 36, BAD_PROC, 1, 1, 5, 0, 0, 0, XID, 0),
+	V1_WORDS("procedure 2147483647", 36, BAD_PROC, 1, 1, 0x7fffffff, 0, 0, 0, XID, 0),
+	V1_WORDS("procedure 4294967295", 36, BAD_PROC, 1, 1, 0xffffffff, 0, 0, 0, XID, 0),
+	V1_WORDS("RDMA_MSG without an RPC message", 28, BAD_MSG, 1, 1, 0, 0, 0, 0),
+	V1_WORDS("RDMA_MSG with an XID alone", 32, BAD_MSG, 1, 1, 0, 0, 0, 0, XID),
+	V1_WORDS("RDMA_MSG with half a message type", 35, BAD_MSG, 1, 1, 0, 0, 0, 0, XID, 0),
+	V1_WORDS("an XID in the RPC message that is another one", 36, BAD_XID, 1, 1, 0, 0, 0, 0,
+		 XID + 1, 0),
+	V1_WORDS("RDMA_MSG with a Position Zero chunk", 60, BAD_FORM, 1, 1, 0, 1, 0, 7, 100, 0, 0,
+		 0, 0, 0, XID, 0),
+	V1_WORDS("a Read chunk at position 82", 60, BAD_POSITION, 1, 1, 0, 1, 82, 7, 100, 0, 0, 0,
+		 0, 0, XID, 0),
+	V1_WORDS("a second Read chunk at position 82", 84, BAD_POSITION, 1, 1, 0, 1, 8, 7, 100, 0,
+		 0, 1, 82, 7, 100, 0, 0, 0, 0, 0, XID, 0),
+	V1_WORDS("a Long Call with a Read chunk at position 82", 76, BAD_POSITION, 1, 1, 1, 1, 0, 7,
+		 100, 0, 0, 1, 82, 7, 100, 0, 0, 0, 0, 0),
+	V1_WORDS("RDMA_NOMSG without a chunk", 28, BAD_FORM, 1, 1, 1, 0, 0, 0),
+	V1_WORDS("RDMA_NOMSG with a Read chunk elsewhere only", 52, BAD_FORM, 1, 1, 1, 1, 4, 7, 100,
+		 0, 0, 0, 0, 0),
+	V1_WORDS("RDMA_NOMSG with an empty Position Zero chunk", 52, BAD_FORM, 1, 1, 1, 1, 0, 7, 0,
+		 0, 0, 0, 0, 0),
+	V1_WORDS("RDMA_NOMSG with a Position Zero chunk of 7 bytes", 52, BAD_FORM, 1, 1, 1, 1, 0, 7,
+		 7, 0, 0, 0, 0, 0),
+	V1_WORDS("RDMA_NOMSG with one byte too many", 53, BAD_MSG, 1, 1, 1, 1, 0, 7, 100, 0, 0, 0,
+		 0, 0),
+	V1_WORDS("RDMA_NOMSG with an RPC message as well", 60, BAD_MSG, 1, 1, 1, 1, 0, 7, 100, 0, 0,
+		 0, 0, 0, XID, 0),
+	V1_WORDS("RDMA_NOMSG with a Position Zero chunk of 8 bytes", 52, OK, 1, 1, 1, 1, 0, 7, 8, 0,
+		 0, 0, 0, 0),
+	V1_WORDS("an RPC Reply without chunks", 36, BACKWARD_REPLY, 1, 1, 0, 0, 0, 0, XID, 1),
+	V1_WORDS("an RPC Reply with a Reply chunk", 56, OK, 1, 1, 0, 0, 0, 1, 1, 7, 0, 0, 0, XID,
+		 1),
+	V1_WORDS("an RPC Reply with a Write chunk of no segments", 44, OK, 1, 1, 0, 0, 1, 0, 0, 0,
+		 XID, 1),
+	V1_WORDS("an RPC message that is neither Call nor Reply", 36, OK, 1, 1, 0, 0, 0, 0, XID, 2),
 };
 
 KUNIT_ARRAY_PARAM_DESC(v1_bad_call, v1_bad_call_cases, desc);
@@ -602,57 +531,43 @@ static void v1_judges_calls(struct kunit *test)
 }
 
 static const struct v1_words_case v1_bad_reply_cases[] = {
-	{ "version 0", .bytes = 36, .verdict = RPCRDMA_BAD_VERS,
-	  .words = { XID, 0, 1, 0, 0, 0, 0, XID, 1 } },
-	{ "version 2", .bytes = 44, .verdict = RPCRDMA_BAD_VERS,
-	  .words = { XID, 2, 1, 0, 1, 0, 0, 0, 0, XID, 1 } },
-	{ "RDMA_DONE", .bytes = 16, .verdict = RPCRDMA_DISCARD_DONE, .words = { XID, 1, 1, 3 } },
-	{ "procedure 5", .bytes = 36, .verdict = RPCRDMA_BAD_PROC,
-	  .words = { XID, 1, 1, 5, 0, 0, 0, XID, 1 } },
-	{ "procedure 4294967295", .bytes = 16, .verdict = RPCRDMA_BAD_PROC,
-	  .words = { XID, 1, 1, 0xffffffff } },
-	{ "ERR_CHUNK with bytes behind it", .bytes = 24, .verdict = RPCRDMA_OK,
-	  .words = { XID, 1, 1, 4, 2, 0 } },
-	{ "error code 0", .bytes = 20, .verdict = RPCRDMA_OK, .words = { XID, 1, 1, 4, 0 } },
-	{ "error code 3", .bytes = 20, .verdict = RPCRDMA_OK, .words = { XID, 1, 1, 4, 3 } },
-	{ "ERR_VERS without the high version", .bytes = 27, .verdict = RPCRDMA_BAD_MSG,
-	  .words = { XID, 1, 1, 4, 1, 1, 1 } },
-	{ "ERR_VERS that repeats version 2", .bytes = 28, .verdict = RPCRDMA_OK,
-	  .words = { XID, 2, 1, 4, 1, 1, 1 } },
-	{ "an error in the layout of version 2", .bytes = 32, .verdict = RPCRDMA_BAD_VERS,
-	  .words = { XID, 2, 1, 4, 1, 1, 1, 2 } },
-	{ "ERR_CHUNK of another version", .bytes = 20, .verdict = RPCRDMA_BAD_VERS,
-	  .words = { XID, 2, 1, 4, 2 } },
-	{ "RDMA_MSG without an RPC message", .bytes = 28, .verdict = RPCRDMA_BAD_MSG,
-	  .words = { XID, 1, 1, 0, 0, 0, 0 } },
-	{ "an XID in the RPC message that is another one", .bytes = 36,
-	  .verdict = RPCRDMA_BAD_XID, .words = { XID, 1, 1, 0, 0, 0, 0, XID + 1, 1 } },
-	{ "a Reply with a Read chunk", .bytes = 60, .verdict = RPCRDMA_BAD_FORM,
-	  .words = { XID, 1, 1, 0, 1, 8, 7, 4, 0, 0, 0, 0, 0, XID, 1 } },
-	{ "a Reply with a Position Zero chunk", .bytes = 60, .verdict = RPCRDMA_BAD_FORM,
-	  .words = { XID, 1, 1, 0, 1, 0, 7, 4, 0, 0, 0, 0, 0, XID, 1 } },
-	{ "RDMA_MSG with a Reply chunk that was used", .bytes = 56, .verdict = RPCRDMA_BAD_FORM,
-	  .words = { XID, 1, 1, 0, 0, 0, 1, 1, 7, 1, 0, 0, XID, 1 } },
-	{ "RDMA_MSG with a Reply chunk that was not used", .bytes = 56, .verdict = RPCRDMA_OK,
-	  .words = { XID, 1, 1, 0, 0, 0, 1, 1, 7, 0, 0, 0, XID, 1 } },
-	{ "RDMA_NOMSG without a Reply chunk", .bytes = 28, .verdict = RPCRDMA_BAD_FORM,
-	  .words = { XID, 1, 1, 1, 0, 0, 0 } },
-	{ "RDMA_NOMSG with a Reply chunk of no segments", .bytes = 32,
-	  .verdict = RPCRDMA_BAD_FORM, .words = { XID, 1, 1, 1, 0, 0, 1, 0 } },
-	{ "RDMA_NOMSG with a Reply chunk that was not used", .bytes = 48,
-	  .verdict = RPCRDMA_BAD_FORM, .words = { XID, 1, 1, 1, 0, 0, 1, 1, 7, 0, 0, 0 } },
-	{ "RDMA_NOMSG with a Read chunk", .bytes = 72, .verdict = RPCRDMA_BAD_FORM,
-	  .words = { XID, 1, 1, 1, 1, 0, 7, 4, 0, 0, 0, 0, 1, 1, 7, 40, 0, 0 } },
-	{ "RDMA_NOMSG with a word too many", .bytes = 52, .verdict = RPCRDMA_BAD_MSG,
-	  .words = { XID, 1, 1, 1, 0, 0, 1, 1, 7, 40, 0, 0, 0 } },
-	{ "an RPC Call without chunks", .bytes = 36, .verdict = RPCRDMA_BACKWARD_CALL,
-	  .words = { XID, 1, 1, 0, 0, 0, 0, XID, 0 } },
-	{ "an RPC Call with a Read chunk", .bytes = 60, .verdict = RPCRDMA_BACKWARD_CALL,
-	  .words = { XID, 1, 1, 0, 1, 8, 7, 4, 0, 0, 0, 0, 0, XID, 0 } },
-	{ "an RPC Call with a Reply chunk", .bytes = 56, .verdict = RPCRDMA_BACKWARD_CALL,
-	  .words = { XID, 1, 1, 0, 0, 0, 1, 1, 7, 9, 0, 0, XID, 0 } },
-	{ "an RPC Call with another XID", .bytes = 36, .verdict = RPCRDMA_BACKWARD_CALL,
-	  .words = { XID, 1, 1, 0, 0, 0, 0, XID + 1, 0 } },
+	V1_WORDS("version 0", 36, BAD_VERS, 0, 1, 0, 0, 0, 0, XID, 1),
+	V1_WORDS("version 2", 44, BAD_VERS, 2, 1, 0, 1, 0, 0, 0, 0, XID, 1),
+	V1_WORDS("RDMA_DONE", 16, DISCARD_DONE, 1, 1, 3),
+	V1_WORDS("procedure 5", 36, BAD_PROC, 1, 1, 5, 0, 0, 0, XID, 1),
+	V1_WORDS("procedure 4294967295", 16, BAD_PROC, 1, 1, 0xffffffff),
+	V1_WORDS("ERR_CHUNK with bytes behind it", 24, OK, 1, 1, 4, 2, 0),
+	V1_WORDS("error code 0", 20, OK, 1, 1, 4, 0),
+	V1_WORDS("error code 3", 20, OK, 1, 1, 4, 3),
+	V1_WORDS("ERR_VERS without the high version", 27, BAD_MSG, 1, 1, 4, 1, 1, 1),
+	V1_WORDS("ERR_VERS that repeats version 2", 28, OK, 2, 1, 4, 1, 1, 1),
+	V1_WORDS("an error in the layout of version 2", 32, BAD_VERS, 2, 1, 4, 1, 1, 1, 2),
+	V1_WORDS("ERR_CHUNK of another version", 20, BAD_VERS, 2, 1, 4, 2),
+	V1_WORDS("RDMA_MSG without an RPC message", 28, BAD_MSG, 1, 1, 0, 0, 0, 0),
+	V1_WORDS("an XID in the RPC message that is another one", 36, BAD_XID, 1, 1, 0, 0, 0, 0,
+		 XID + 1, 1),
+	V1_WORDS("a Reply with a Read chunk", 60, BAD_FORM, 1, 1, 0, 1, 8, 7, 4, 0, 0, 0, 0, 0, XID,
+		 1),
+	V1_WORDS("a Reply with a Position Zero chunk", 60, BAD_FORM, 1, 1, 0, 1, 0, 7, 4, 0, 0, 0,
+		 0, 0, XID, 1),
+	V1_WORDS("RDMA_MSG with a Reply chunk that was used", 56, BAD_FORM, 1, 1, 0, 0, 0, 1, 1, 7,
+		 1, 0, 0, XID, 1),
+	V1_WORDS("RDMA_MSG with a Reply chunk that was not used", 56, OK, 1, 1, 0, 0, 0, 1, 1, 7, 0,
+		 0, 0, XID, 1),
+	V1_WORDS("RDMA_NOMSG without a Reply chunk", 28, BAD_FORM, 1, 1, 1, 0, 0, 0),
+	V1_WORDS("RDMA_NOMSG with a Reply chunk of no segments", 32, BAD_FORM, 1, 1, 1, 0, 0, 1, 0),
+	V1_WORDS("RDMA_NOMSG with a Reply chunk that was not used", 48, BAD_FORM, 1, 1, 1, 0, 0, 1,
+		 1, 7, 0, 0, 0),
+	V1_WORDS("RDMA_NOMSG with a Read chunk", 72, BAD_FORM, 1, 1, 1, 1, 0, 7, 4, 0, 0, 0, 0, 1,
+		 1, 7, 40, 0, 0),
+	V1_WORDS("RDMA_NOMSG with a word too many", 52, BAD_MSG, 1, 1, 1, 0, 0, 1, 1, 7, 40, 0, 0,
+		 0),
+	V1_WORDS("an RPC Call without chunks", 36, BACKWARD_CALL, 1, 1, 0, 0, 0, 0, XID, 0),
+	V1_WORDS("an RPC Call with a Read chunk", 60, BACKWARD_CALL, 1, 1, 0, 1, 8, 7, 4, 0, 0, 0,
+		 0, 0, XID, 0),
+	V1_WORDS("an RPC Call with a Reply chunk", 56, BACKWARD_CALL, 1, 1, 0, 0, 0, 1, 1, 7, 9, 0,
+		 0, XID, 0),
+	V1_WORDS("an RPC Call with another XID", 36, BACKWARD_CALL, 1, 1, 0, 0, 0, 0, XID + 1, 0),
 };
 
 KUNIT_ARRAY_PARAM_DESC(v1_bad_reply, v1_bad_reply_cases, desc);
@@ -677,32 +592,28 @@ static void v1_judges_replies(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_err, param->words[4]);
 }
 
-static const struct rpcrdma_chunk_out v1_empty = {
-	.co_segs = v1_read_segs, .co_position = 4,
-};
+#define CHUNK(position, nsegs) {						\
+	.co_segs = v1_read_segs, .co_position = (position), .co_nsegs = (nsegs),	\
+}
+
+static const struct rpcrdma_chunk_out v1_empty = CHUNK(4, 0);
 
 static const struct rpcrdma_chunk_out v1_empty_last[] = {
-	{ .co_segs = v1_read_segs, .co_nsegs = 1 },
-	{ .co_segs = v1_read_segs },
+	CHUNK(0, 1), CHUNK(0, 0),
 };
 
-static const struct rpcrdma_chunk_out v1_unaligned = {
-	.co_segs = v1_read_segs, .co_position = 82, .co_nsegs = 1,
-};
+static const struct rpcrdma_chunk_out v1_unaligned = CHUNK(82, 1);
 
 static const struct rpcrdma_chunk_out v1_descending[] = {
-	{ .co_segs = v1_read_segs, .co_position = 80, .co_nsegs = 1 },
-	{ .co_segs = v1_read_segs, .co_position = 40, .co_nsegs = 1 },
+	CHUNK(80, 1), CHUNK(40, 1),
 };
 
 static const struct rpcrdma_chunk_out v1_repeating[] = {
-	{ .co_segs = v1_read_segs, .co_position = 80, .co_nsegs = 1 },
-	{ .co_segs = v1_read_segs, .co_position = 80, .co_nsegs = 1 },
+	CHUNK(80, 1), CHUNK(80, 1),
 };
 
 static const struct rpcrdma_chunk_out v1_zero_last[] = {
-	{ .co_segs = v1_read_segs, .co_position = 80, .co_nsegs = 1 },
-	{ .co_segs = v1_read_segs, .co_position = 0, .co_nsegs = 1 },
+	CHUNK(80, 1), CHUNK(0, 1),
 };
 
 static const struct v1_call_case v1_refused_cases[] = {
@@ -740,42 +651,49 @@ static void v1_refuses_to_send(struct kunit *test)
 						  &param->call), -EINVAL);
 }
 
-static int v1_try_reply(struct rpcrdma_kunit *fx, const struct rpcrdma_lists
-			*lists, u32 proc, u32 written, u32 reply_written)
-{
-	const u32 all[] = { written, written };
-	const struct rpcrdma_reply_out reply = {
-		.ro_xid = XID, .ro_proc = proc, .ro_lists = lists,
-		.ro_written = all, .ro_reply_written = reply_written,
-	};
+struct v1_try_case {
+	const char			*desc;
+	u32				nwrites;
+	const struct rpcrdma_chunk_out	*reply;
+	u32				proc, written, reply_written;
+	bool				good;
+};
 
-	return rpcrdma_encode_reply(1, fx->kf_buf, RPCRDMA_KUNIT_BUF_LEN,
-				    &reply);
-}
+/* The first Write chunk that is offered has 8192 bytes, the second 4096, the Reply chunk 2048. */
+static const struct v1_try_case v1_try_cases[] = {
+	{ "all of both Write chunks", 2, &v1_reply, RPCRDMA1_MSG, 4096, 0, true },
+	{ "all of the Reply chunk", 2, &v1_reply, RPCRDMA1_NOMSG, 4096, 2048, true },
+	{ "too much in a Write chunk", 2, &v1_reply, RPCRDMA1_MSG, 4097, 0, false },
+	{ "RDMA_MSG and a Reply chunk that is used", 2, &v1_reply, RPCRDMA1_MSG, 0, 1, false },
+	{ "RDMA_NOMSG of no bytes", 2, &v1_reply, RPCRDMA1_NOMSG, 0, 0, false },
+	{ "too much in the Reply chunk", 2, &v1_reply, RPCRDMA1_NOMSG, 0, 2049, false },
+	{ "RDMA_MSGP", 2, &v1_reply, RPCRDMA1_MSGP, 0, 0, false },
+	{ "all of two segments", 1, NULL, RPCRDMA1_MSG, 8192, 0, true },
+	{ "too much for two segments", 1, NULL, RPCRDMA1_MSG, 8193, 0, false },
+	{ "RDMA_NOMSG without a Reply chunk", 2, NULL, RPCRDMA1_NOMSG, 0, 1, false },
+};
+
+KUNIT_ARRAY_PARAM_DESC(v1_try, v1_try_cases, desc);
 
 /* Covers: V1-RPL-05 V1-RPL-07 V1-RPL-13 V1-WRC-16 V1-HDR-06 G-02 */
 static void v1_refuses_to_reply(struct kunit *test)
 {
-	const u32 msg = RPCRDMA1_MSG, nomsg = RPCRDMA1_NOMSG;
+	const struct v1_try_case *param = test->param_value;
+	const u32 written[] = { param->written, param->written };
 	struct rpcrdma_kunit *fx = test->priv;
-	const struct rpcrdma_lists *lists;
+	const struct rpcrdma_reply_out reply = {
+		.ro_xid = XID, .ro_proc = param->proc,
+		.ro_lists = v1_offer(fx, v1_writes, param->nwrites,
+				     param->reply),
+		.ro_written = written, .ro_reply_written = param->reply_written,
+	};
+	int len = rpcrdma_encode_reply(1, fx->kf_buf, RPCRDMA_KUNIT_BUF_LEN,
+				       &reply);
 
-	lists = v1_offer(fx, v1_writes, 2, &v1_reply);
-	KUNIT_EXPECT_GT(test, v1_try_reply(fx, lists, msg, 4096, 0), 0);
-	KUNIT_EXPECT_GT(test, v1_try_reply(fx, lists, nomsg, 4096, 2048), 0);
-	KUNIT_EXPECT_EQ(test, v1_try_reply(fx, lists, msg, 4097, 0), -EINVAL);
-	KUNIT_EXPECT_EQ(test, v1_try_reply(fx, lists, msg, 0, 1), -EINVAL);
-	KUNIT_EXPECT_EQ(test, v1_try_reply(fx, lists, nomsg, 0, 0), -EINVAL);
-	KUNIT_EXPECT_EQ(test, v1_try_reply(fx, lists, nomsg, 0, 2049), -EINVAL);
-	KUNIT_EXPECT_EQ(test, v1_try_reply(fx, lists, RPCRDMA1_MSGP, 0, 0),
-			-EINVAL);
-
-	lists = v1_offer(fx, v1_writes, 1, NULL);
-	KUNIT_EXPECT_GT(test, v1_try_reply(fx, lists, msg, 8192, 0), 0);
-	KUNIT_EXPECT_EQ(test, v1_try_reply(fx, lists, msg, 8193, 0), -EINVAL);
-
-	lists = v1_offer(fx, v1_writes, 2, NULL);
-	KUNIT_EXPECT_EQ(test, v1_try_reply(fx, lists, nomsg, 0, 1), -EINVAL);
+	if (param->good)
+		KUNIT_EXPECT_GT(test, len, 0);
+	else
+		KUNIT_EXPECT_EQ(test, len, -EINVAL);
 }
 
 /* Covers: V1-CRD-04 V1-ERR-07 BC-03 */
@@ -923,36 +841,21 @@ static void v1_empty_arrays_come_back(struct kunit *test)
 }
 
 static struct kunit_case wire_v1_cases[] = {
-	KUNIT_CASE_PARAM(v1_encode_call_vectors,
-			 v1_call_gen_params),
-	KUNIT_CASE_PARAM(v1_encode_call_needs_room,
-			 v1_call_gen_params),
-	KUNIT_CASE_PARAM(v1_decode_call_vectors,
-			 v1_call_gen_params),
+	KUNIT_CASE_PARAM(v1_encode_call_vectors, v1_call_gen_params),
+	KUNIT_CASE_PARAM(v1_decode_call_vectors, v1_call_gen_params),
 	KUNIT_CASE(v1_msgp),
 	KUNIT_CASE(v1_msgp_in_a_reply),
-	KUNIT_CASE_PARAM(v1_encode_reply_vectors,
-			 v1_reply_gen_params),
-	KUNIT_CASE_PARAM(v1_decode_reply_vectors,
-			 v1_reply_gen_params),
-	KUNIT_CASE_PARAM(v1_encode_error_vectors,
-			 v1_error_gen_params),
-	KUNIT_CASE_PARAM(v1_decode_error_vectors,
-			 v1_error_gen_params),
-	KUNIT_CASE_PARAM(v1_truncated_calls,
-			 v1_call_gen_params),
-	KUNIT_CASE_PARAM(v1_truncated_replies,
-			 v1_reply_gen_params),
-	KUNIT_CASE_PARAM(v1_truncated_errors,
-			 v1_error_gen_params),
-	KUNIT_CASE(v1_truncated_in_the_other_role),
-	KUNIT_CASE_PARAM(v1_judges_calls,
-			 v1_bad_call_gen_params),
-	KUNIT_CASE_PARAM(v1_judges_replies,
-			 v1_bad_reply_gen_params),
-	KUNIT_CASE_PARAM(v1_refuses_to_send,
-			 v1_refused_gen_params),
-	KUNIT_CASE(v1_refuses_to_reply),
+	KUNIT_CASE_PARAM(v1_encode_reply_vectors, v1_reply_gen_params),
+	KUNIT_CASE_PARAM(v1_decode_reply_vectors, v1_reply_gen_params),
+	KUNIT_CASE_PARAM(v1_encode_error_vectors, v1_error_gen_params),
+	KUNIT_CASE_PARAM(v1_decode_error_vectors, v1_error_gen_params),
+	KUNIT_CASE_PARAM(v1_truncated_calls, v1_call_gen_params),
+	KUNIT_CASE_PARAM(v1_truncated_replies, v1_reply_gen_params),
+	KUNIT_CASE_PARAM(v1_truncated_errors, v1_error_gen_params),
+	KUNIT_CASE_PARAM(v1_judges_calls, v1_bad_call_gen_params),
+	KUNIT_CASE_PARAM(v1_judges_replies, v1_bad_reply_gen_params),
+	KUNIT_CASE_PARAM(v1_refuses_to_send, v1_refused_gen_params),
+	KUNIT_CASE_PARAM(v1_refuses_to_reply, v1_try_gen_params),
 	KUNIT_CASE(v1_credit_is_never_zero),
 	KUNIT_CASE(v1_calls_survive_the_wire),
 	KUNIT_CASE(v1_replies_survive_the_wire),

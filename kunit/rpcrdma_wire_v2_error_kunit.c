@@ -358,14 +358,11 @@ static void v2_errors_survive_the_wire(struct kunit *test)
 }
 
 static struct kunit_case wire_v2_error_cases[] = {
-	KUNIT_CASE_PARAM(v2_encode_error_vectors,
-			 v2_error_gen_params),
-	KUNIT_CASE_PARAM(v2_decode_error_vectors,
-			 v2_error_gen_params),
+	KUNIT_CASE_PARAM(v2_encode_error_vectors, v2_error_gen_params),
+	KUNIT_CASE_PARAM(v2_decode_error_vectors, v2_error_gen_params),
 	KUNIT_CASE(v2_decode_literal_err_vers),
 	KUNIT_CASE(v2_tells_layouts_apart),
-	KUNIT_CASE_PARAM(v2_truncated_errors,
-			 v2_error_gen_params),
+	KUNIT_CASE_PARAM(v2_truncated_errors, v2_error_gen_params),
 	KUNIT_CASE(v2_codes_and_lengths),
 	KUNIT_CASE(v2_errors_are_responses),
 	KUNIT_CASE(v2_falls_back),

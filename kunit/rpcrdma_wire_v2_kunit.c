@@ -270,73 +270,78 @@ static void v2_all_short_lengths(struct kunit *test)
 				16 ? RPCRDMA_DISCARD_SHORT : RPCRDMA_BAD_VERS);
 }
 
-/* A message made of words. Only the first @bytes bytes of @words are used. @code is the error that
- * answers the message, and @arg the first argument of the error. @code is 0 if no error is sent.
+/* A message made of words, of which the first is XID. Only its first @bytes bytes are used. @code
+ * is the error that answers the message, or 0 if none does.
  */
 struct v2_words_case {
 	const char		*desc;
 	u32			bytes;
 	enum rpcrdma_verdict	verdict;
-	u32			code, arg;
+	u32			code;
 	u32			words[32];
 };
 
+#define V2_WORDS(desc, bytes, verdict, ...) {			\
+	desc, bytes, RPCRDMA_##verdict, 0, { XID, __VA_ARGS__ },	\
+}
+
+#define V2_ANSWERED(desc, bytes, verdict, code, ...) {			\
+	desc, bytes, RPCRDMA_##verdict, RPCRDMA2_ERR_##code, { XID, __VA_ARGS__ },	\
+}
+
 static const struct v2_words_case v2_server_cases[] = {
-	{ "a Call", .bytes = 44, .verdict = RPCRDMA_OK,
-	  .words = { XID, 2, 1, 0, 0, 0, 0, 0, 0, XID, 0 } },
-	{ "flags that nobody knows", .bytes = 44, .verdict = RPCRDMA_OK,
-	  .words = { XID, 2, 1, 0, 0xfffffffe, 0, 0, 0, 0, XID, 0 } },
-	{ "version 1", .bytes = 36, .verdict = RPCRDMA_BAD_VERS, .code = RPCRDMA2_ERR_VERS,
-	  .arg = 1, .words = { XID, 1, 1, 0, 0, 0, 0, XID, 0 } },
-	{ "version 3", .bytes = 16, .verdict = RPCRDMA_BAD_VERS, .code = RPCRDMA2_ERR_VERS,
-	  .arg = 1, .words = { XID, 3, 1, 0xffffffff } },
-	{ "an error of version 3", .bytes = 36, .verdict = RPCRDMA_DISCARD_ERROR,
-	  .words = { XID, 3, 1, 4, 2 } },
-	{ "type 2", .bytes = 44, .verdict = RPCRDMA_BAD_PROC, .code = RPCRDMA2_ERR_INVAL_HTYPE,
-	  .words = { XID, 2, 1, 2, 0, 0, 0, 0, 0, XID, 0 } },
-	{ "type 3", .bytes = 20, .verdict = RPCRDMA_BAD_PROC, .code = RPCRDMA2_ERR_INVAL_HTYPE,
-	  .words = { XID, 2, 1, 3 } },
-	{ "type 6", .bytes = 20, .verdict = RPCRDMA_BAD_PROC, .code = RPCRDMA2_ERR_INVAL_HTYPE,
-	  .words = { XID, 2, 1, 6 } },
-	{ "type 4294967295", .bytes = 20, .verdict = RPCRDMA_BAD_PROC,
-	  .code = RPCRDMA2_ERR_INVAL_HTYPE, .words = { XID, 2, 1, 0xffffffff } },
-	{ "an unknown type in a response", .bytes = 20, .verdict = RPCRDMA_BAD_PROC,
-	  .words = { XID, 2, 1, 6, 1 } },
-	{ "a presence word of 2", .bytes = 44, .verdict = RPCRDMA_BAD_LIST,
-	  .code = RPCRDMA2_ERR_BAD_XDR, .words = { XID, 2, 1, 0, 0, 0, 2, 0, 0, XID, 0 } },
-	{ "RDMA2_MSG with a Position Zero chunk", .bytes = 68, .verdict = RPCRDMA_BAD_FORM,
-	  .code = RPCRDMA2_ERR_BAD_XDR,
-	  .words = { XID, 2, 1, 0, 0, 0, 1, 0, 7, 40, 0, 0, 0, 0, 0, XID, 0 } },
-	{ "RDMA2_NOMSG without a Position Zero chunk", .bytes = 36, .verdict = RPCRDMA_BAD_FORM,
-	  .code = RPCRDMA2_ERR_BAD_XDR, .words = { XID, 2, 1, 1 } },
-	{ "RDMA2_NOMSG with an RPC message behind it", .bytes = 68, .verdict = RPCRDMA_BAD_MSG,
-	  .code = RPCRDMA2_ERR_BAD_XDR,
-	  .words = { XID, 2, 1, 1, 0, 0, 1, 0, 7, 40, 0, 0, 0, 0, 0, XID, 0 } },
-	{ "a position that is not aligned", .bytes = 68, .verdict = RPCRDMA_BAD_POSITION,
-	  .code = RPCRDMA2_ERR_BAD_XDR,
-	  .words = { XID, 2, 1, 0, 0, 0, 1, 6, 7, 40, 0, 0, 0, 0, 0, XID, 0 } },
-	{ "two XIDs", .bytes = 44, .verdict = RPCRDMA_BAD_XID, .code = RPCRDMA2_ERR_BAD_XDR,
-	  .words = { XID, 2, 1, 0, 0, 0, 0, 0, 0, XID + 1, 0 } },
-	{ "a Reply without F_RESPONSE", .bytes = 44, .verdict = RPCRDMA_BAD_DIRECTION,
-	  .code = RPCRDMA2_ERR_BAD_XDR, .words = { XID, 2, 1, 0, 0, 0, 0, 0, 0, XID, 1 } },
-	{ "a Call with F_RESPONSE", .bytes = 44, .verdict = RPCRDMA_BAD_DIRECTION,
-	  .words = { XID, 2, 1, 0, 1, 0, 0, 0, 0, XID, 0 } },
-	{ "neither Call nor Reply", .bytes = 44, .verdict = RPCRDMA_BAD_DIRECTION,
-	  .code = RPCRDMA2_ERR_BAD_XDR, .words = { XID, 2, 1, 0, 0, 0, 0, 0, 0, XID, 2 } },
-	{ "a segment count that leads out of the message", .bytes = 44,
-	  .verdict = RPCRDMA_BAD_LIST, .code = RPCRDMA2_ERR_BAD_XDR,
-	  .words = { XID, 2, 1, 0, 0, 0, 0, 1, 0xffffffff, XID, 0 } },
-	{ "lengths that overflow", .bytes = 88, .verdict = RPCRDMA_BAD_LENGTH,
-	  .code = RPCRDMA2_ERR_BAD_XDR,
-	  .words = { XID, 2, 1, 0, 0, 0, 0, 1, 2, 7, 0xffffffff, 0, 0, 7, 1, 0, 0, 0, 0, 0, XID,
-		     0 } },
-	{ "a Reply to a callback", .bytes = 44, .verdict = RPCRDMA_BACKWARD_REPLY,
-	  .words = { XID, 2, 1, 0, 1, 0, 0, 0, 0, XID, 1 } },
-	{ "a bad Reply to a callback", .bytes = 44, .verdict = RPCRDMA_BAD_LIST,
-	  .words = { XID, 2, 1, 0, 1, 0, 3, 0, 0, XID, 1 } },
+	V2_WORDS("a Call", 44, OK, 2, 1, 0, 0, 0, 0, 0, 0, XID, 0),
+	V2_WORDS("flags that nobody knows", 44, OK, 2, 1, 0, 0xfffffffe, 0, 0, 0, 0, XID, 0),
+	V2_ANSWERED("version 1", 36, BAD_VERS, VERS, 1, 1, 0, 0, 0, 0, XID, 0),
+	V2_ANSWERED("version 3", 16, BAD_VERS, VERS, 3, 1, 0xffffffff),
+	V2_WORDS("an error of version 3", 36, DISCARD_ERROR, 3, 1, 4, 2),
+	V2_ANSWERED("type 2", 44, BAD_PROC, INVAL_HTYPE, 2, 1, 2, 0, 0, 0, 0, 0, XID, 0),
+	V2_ANSWERED("type 3", 20, BAD_PROC, INVAL_HTYPE, 2, 1, 3),
+	V2_ANSWERED("type 6", 20, BAD_PROC, INVAL_HTYPE, 2, 1, 6),
+	V2_ANSWERED("type 4294967295", 20, BAD_PROC, INVAL_HTYPE, 2, 1, 0xffffffff),
+	V2_WORDS("an unknown type in a response", 20, BAD_PROC, 2, 1, 6, 1),
+	V2_ANSWERED("a presence word of 2", 44, BAD_LIST, BAD_XDR, 2, 1, 0, 0, 0, 2, 0, 0, XID, 0),
+	V2_ANSWERED("RDMA2_MSG with a Position Zero chunk", 68, BAD_FORM, BAD_XDR, 2, 1, 0, 0, 0, 1,
+		    0, 7, 40, 0, 0, 0, 0, 0, XID, 0),
+	V2_ANSWERED("RDMA2_NOMSG without a Position Zero chunk", 36, BAD_FORM, BAD_XDR, 2, 1, 1),
+	V2_ANSWERED("RDMA2_NOMSG with an RPC message behind it", 68, BAD_MSG, BAD_XDR, 2, 1, 1, 0,
+		    0, 1, 0, 7, 40, 0, 0, 0, 0, 0, XID, 0),
+	V2_ANSWERED("a position that is not aligned", 68, BAD_POSITION, BAD_XDR, 2, 1, 0, 0, 0, 1,
+		    6, 7, 40, 0, 0, 0, 0, 0, XID, 0),
+	V2_ANSWERED("two XIDs", 44, BAD_XID, BAD_XDR, 2, 1, 0, 0, 0, 0, 0, 0, XID + 1, 0),
+	V2_ANSWERED("a Reply without F_RESPONSE", 44, BAD_DIRECTION, BAD_XDR, 2, 1, 0, 0, 0, 0, 0,
+		    0, XID, 1),
+	V2_WORDS("a Call with F_RESPONSE", 44, BAD_DIRECTION, 2, 1, 0, 1, 0, 0, 0, 0, XID, 0),
+	V2_ANSWERED("neither Call nor Reply", 44, BAD_DIRECTION, BAD_XDR, 2, 1, 0, 0, 0, 0, 0, 0,
+		    XID, 2),
+	V2_ANSWERED("a segment count that leads out of the message", 44, BAD_LIST, BAD_XDR, 2, 1, 0,
+		    0, 0, 0, 1, 0xffffffff, XID, 0),
+	V2_ANSWERED("lengths that overflow", 88, BAD_LENGTH, BAD_XDR, 2, 1, 0, 0, 0, 0, 1, 2, 7,
+		    0xffffffff, 0, 0, 7, 1, 0, 0, 0, 0, 0, XID, 0),
+	V2_WORDS("a Reply to a callback", 44, BACKWARD_REPLY, 2, 1, 0, 1, 0, 0, 0, 0, XID, 1),
+	V2_WORDS("a bad Reply to a callback", 44, BAD_LIST, 2, 1, 0, 1, 0, 3, 0, 0, XID, 1),
 };
 
 KUNIT_ARRAY_PARAM_DESC(v2_server, v2_server_cases, desc);
+
+static void v2_check_words(struct rpcrdma_kunit *fx, enum rpcrdma_verdict
+			   verdict, const struct rpcrdma2_accept *accept)
+{
+	struct kunit *test = fx->kf_test;
+	const struct v2_words_case *param = test->param_value;
+	struct rpcrdma2_error error;
+
+	KUNIT_EXPECT_EQ(test, verdict, param->verdict);
+	KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_xid, XID);
+	KUNIT_ASSERT_EQ(test, rpcrdma2_refusal(&fx->kf_hdr, verdict, accept,
+					       &error), !!param->code);
+	if (!param->code)
+		return;
+	KUNIT_EXPECT_EQ(test, error.er_code, param->code);
+	/* The lowest version that is accepted. READ_CHUNKS from a client: it accepts 0 */
+	KUNIT_EXPECT_EQ(test, error.er_arg[0],
+			param->code == RPCRDMA2_ERR_VERS ? 1 : 0);
+}
 
 /* Covers: V2-HDR-04 V2-HDR-12 V2-HDR-13 V2-HDR-14 V2-CHK-02 V2-TYP-06 V2-TYP-15 V2-TYP-16
  * Covers: V2-TYP-17 V2-ERR-03 V2-ERR-04 V2-ERR-06 V2-ERR-09 V2-EXT-01 V2-EXT-03 G-01 G-08 G-09
@@ -345,64 +350,40 @@ KUNIT_ARRAY_PARAM_DESC(v2_server, v2_server_cases, desc);
 static void v2_judges_at_a_server(struct kunit *test)
 {
 	const struct v2_words_case *param = test->param_value;
-	const struct rpcrdma2_accept *accept = &rpcrdma2_accept_forward;
 	struct rpcrdma_kunit *fx = test->priv;
-	struct rpcrdma2_error error;
-	enum rpcrdma_verdict verdict;
 
-	KUNIT_ASSERT_LE(test, param->bytes, sizeof(param->words));
 	fx_words(fx, param->words, ARRAY_SIZE(param->words));
-	verdict = fx_server2(fx, fx->kf_buf, param->bytes);
-	KUNIT_EXPECT_EQ(test, verdict, param->verdict);
-	KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_xid, XID);
-	KUNIT_ASSERT_EQ(test, rpcrdma2_refusal(&fx->kf_hdr, verdict, accept,
-					       &error), !!param->code);
-	if (!param->code)
-		return;
-	KUNIT_EXPECT_EQ(test, error.er_code, param->code);
-	KUNIT_EXPECT_EQ(test, error.er_arg[0], param->arg);
+	v2_check_words(fx, fx_server2(fx, fx->kf_buf, param->bytes),
+		       &rpcrdma2_accept_forward);
 }
 
 static const struct v2_words_case v2_client_cases[] = {
-	{ "a Reply", .bytes = 44, .verdict = RPCRDMA_OK,
-	  .words = { XID, 2, 1, 0, 1, 0, 0, 0, 0, XID, 1 } },
-	{ "a Reply with unknown flags and a handle", .bytes = 44, .verdict = RPCRDMA_OK,
-	  .words = { XID, 2, 1, 0, 0xffffffff, 7, 0, 0, 0, XID, 1 } },
-	{ "a Long Reply", .bytes = 56, .verdict = RPCRDMA_OK,
-	  .words = { XID, 2, 1, 1, 1, 0, 0, 0, 1, 1, 7, 40, 0, 0 } },
-	{ "a Long Reply without a Reply chunk", .bytes = 36, .verdict = RPCRDMA_BAD_FORM,
-	  .words = { XID, 2, 1, 1, 1 } },
-	{ "a Long Reply of no bytes", .bytes = 56, .verdict = RPCRDMA_BAD_FORM,
-	  .words = { XID, 2, 1, 1, 1, 0, 0, 0, 1, 1, 7, 0, 0, 0 } },
-	{ "a Reply with a Read chunk", .bytes = 68, .verdict = RPCRDMA_BAD_FORM,
-	  .words = { XID, 2, 1, 0, 1, 0, 1, 4, 7, 40, 0, 0, 0, 0, 0, XID, 1 } },
-	{ "a Reply with a Call in it", .bytes = 44, .verdict = RPCRDMA_BAD_DIRECTION,
-	  .words = { XID, 2, 1, 0, 1, 0, 0, 0, 0, XID, 0 } },
-	{ "a Reply with two XIDs", .bytes = 44, .verdict = RPCRDMA_BAD_XID,
-	  .words = { XID, 2, 1, 0, 1, 0, 0, 0, 0, XID + 1, 1 } },
-	{ "a version 1 Reply", .bytes = 36, .verdict = RPCRDMA_BAD_VERS,
-	  .words = { XID, 1, 1, 0, 0, 0, 0, XID, 1 } },
-	{ "an unknown type in a response", .bytes = 20, .verdict = RPCRDMA_BAD_PROC,
-	  .words = { XID, 2, 1, 6, 1 } },
-	{ "an unknown type in a request", .bytes = 20, .verdict = RPCRDMA_BAD_PROC,
-	  .code = RPCRDMA2_ERR_INVAL_HTYPE, .words = { XID, 2, 1, 6, 0 } },
-	{ "a backward Call", .bytes = 44, .verdict = RPCRDMA_BACKWARD_CALL,
-	  .words = { XID, 2, 1, 0, 0, 0, 0, 0, 0, XID, 0 } },
-	{ "a backward Call with two XIDs", .bytes = 44, .verdict = RPCRDMA_BAD_XID,
-	  .code = RPCRDMA2_ERR_BAD_XDR, .words = { XID, 2, 1, 0, 0, 0, 0, 0, 0, XID + 1, 0 } },
-	{ "a backward Call with a Read chunk", .bytes = 68, .verdict = RPCRDMA_MANY_READS,
-	  .code = RPCRDMA2_ERR_READ_CHUNKS,
-	  .words = { XID, 2, 1, 0, 0, 0, 1, 8, 7, 40, 0, 0, 0, 0, 0, XID, 0 } },
-	{ "a long backward Call", .bytes = 60, .verdict = RPCRDMA_MANY_READS,
-	  .code = RPCRDMA2_ERR_READ_CHUNKS, .words = { XID, 2, 1, 1, 0, 0, 1, 0, 7, 40, 0, 0 } },
-	{ "a backward Call with a Write chunk", .bytes = 68, .verdict = RPCRDMA_BAD_FORM,
-	  .code = RPCRDMA2_ERR_BAD_XDR,
-	  .words = { XID, 2, 1, 0, 0, 0, 0, 1, 1, 7, 40, 0, 0, 0, 0, XID, 0 } },
-	{ "a backward Call with a Reply chunk", .bytes = 64, .verdict = RPCRDMA_BAD_FORM,
-	  .code = RPCRDMA2_ERR_BAD_XDR,
-	  .words = { XID, 2, 1, 0, 0, 0, 0, 0, 1, 1, 7, 40, 0, 0, XID, 0 } },
-	{ "a backward Call with too many segments", .bytes = 48, .verdict = RPCRDMA_BAD_LIST,
-	  .code = RPCRDMA2_ERR_BAD_XDR, .words = { XID, 2, 1, 0, 0, 0, 0, 0, 1, 65, XID, 0 } },
+	V2_WORDS("a Reply", 44, OK, 2, 1, 0, 1, 0, 0, 0, 0, XID, 1),
+	V2_WORDS("a Reply with unknown flags and a handle", 44, OK, 2, 1, 0, 0xffffffff, 7, 0, 0, 0,
+		 XID, 1),
+	V2_WORDS("a Long Reply", 56, OK, 2, 1, 1, 1, 0, 0, 0, 1, 1, 7, 40, 0, 0),
+	V2_WORDS("a Long Reply without a Reply chunk", 36, BAD_FORM, 2, 1, 1, 1),
+	V2_WORDS("a Long Reply of no bytes", 56, BAD_FORM, 2, 1, 1, 1, 0, 0, 0, 1, 1, 7, 0, 0, 0),
+	V2_WORDS("a Reply with a Read chunk", 68, BAD_FORM, 2, 1, 0, 1, 0, 1, 4, 7, 40, 0, 0, 0, 0,
+		 0, XID, 1),
+	V2_WORDS("a Reply with a Call in it", 44, BAD_DIRECTION, 2, 1, 0, 1, 0, 0, 0, 0, XID, 0),
+	V2_WORDS("a Reply with two XIDs", 44, BAD_XID, 2, 1, 0, 1, 0, 0, 0, 0, XID + 1, 1),
+	V2_WORDS("a version 1 Reply", 36, BAD_VERS, 1, 1, 0, 0, 0, 0, XID, 1),
+	V2_WORDS("an unknown type in a response", 20, BAD_PROC, 2, 1, 6, 1),
+	V2_ANSWERED("an unknown type in a request", 20, BAD_PROC, INVAL_HTYPE, 2, 1, 6, 0),
+	V2_WORDS("a backward Call", 44, BACKWARD_CALL, 2, 1, 0, 0, 0, 0, 0, 0, XID, 0),
+	V2_ANSWERED("a backward Call with two XIDs", 44, BAD_XID, BAD_XDR, 2, 1, 0, 0, 0, 0, 0, 0,
+		    XID + 1, 0),
+	V2_ANSWERED("a backward Call with a Read chunk", 68, MANY_READS, READ_CHUNKS, 2, 1, 0, 0, 0,
+		    1, 8, 7, 40, 0, 0, 0, 0, 0, XID, 0),
+	V2_ANSWERED("a long backward Call", 60, MANY_READS, READ_CHUNKS, 2, 1, 1, 0, 0, 1, 0, 7, 40,
+		    0, 0),
+	V2_ANSWERED("a backward Call with a Write chunk", 68, BAD_FORM, BAD_XDR, 2, 1, 0, 0, 0, 0,
+		    1, 1, 7, 40, 0, 0, 0, 0, XID, 0),
+	V2_ANSWERED("a backward Call with a Reply chunk", 64, BAD_FORM, BAD_XDR, 2, 1, 0, 0, 0, 0,
+		    0, 1, 1, 7, 40, 0, 0, XID, 0),
+	V2_ANSWERED("a backward Call with too many segments", 48, BAD_LIST, BAD_XDR, 2, 1, 0, 0, 0,
+		    0, 0, 1, 65, XID, 0),
 };
 
 KUNIT_ARRAY_PARAM_DESC(v2_client, v2_client_cases, desc);
@@ -413,27 +394,13 @@ KUNIT_ARRAY_PARAM_DESC(v2_client, v2_client_cases, desc);
 static void v2_judges_at_a_client(struct kunit *test)
 {
 	const struct v2_words_case *param = test->param_value;
-	const struct rpcrdma2_accept *accept = &rpcrdma2_accept_backward;
 	struct rpcrdma_kunit *fx = test->priv;
-	struct rpcrdma2_error error;
-	enum rpcrdma_verdict verdict;
 
-	KUNIT_ASSERT_LE(test, param->bytes, sizeof(param->words));
 	fx_words(fx, param->words, ARRAY_SIZE(param->words));
-	verdict = fx_client2(fx, fx->kf_buf, param->bytes, 0);
-	KUNIT_EXPECT_EQ(test, verdict, param->verdict);
-	KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_xid, XID);
+	v2_check_words(fx, fx_client2(fx, fx->kf_buf, param->bytes, 0),
+		       &rpcrdma2_accept_backward);
 	KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_inv_handle, 0);
 	KUNIT_EXPECT_FALSE(test, fx->kf_hdr.hd_inv_stray);
-	KUNIT_ASSERT_EQ(test, rpcrdma2_refusal(&fx->kf_hdr, verdict, accept,
-					       &error), !!param->code);
-	if (!param->code)
-		return;
-	KUNIT_EXPECT_EQ(test, error.er_code, param->code);
-	/* In READ_CHUNKS, the argument 0 says that no Read chunks are accepted. The other errors of
-	 * this test have no argument
-	 */
-	KUNIT_EXPECT_EQ(test, error.er_arg[0], 0);
 }
 
 /* Write a Call to the fixture's buffer. Each of its Read and Write chunks has @nsegs segments. */
@@ -478,95 +445,99 @@ static void v2_expect_refusal(struct rpcrdma_kunit *fx,
 	KUNIT_EXPECT_EQ(test, error.er_arg[1], 0);
 }
 
+struct v2_limit_case {
+	const char	*desc;
+	u32		reads, writes, segs;		/* of the Call */
+	u32		ac_reads, ac_writes, ac_segs;	/* the limits */
+	u32		code, arg;
+};
+
+#define V2_LIMIT(desc, reads, writes, segs, ac_reads, ac_writes, ac_segs, code, arg) {	\
+	desc, reads, writes, segs, ac_reads, ac_writes, ac_segs, RPCRDMA2_ERR_##code, arg, \
+}
+
+/* A server that accepts no Write chunks answers them with REPLY_RESOURCE, which asks for a Reply
+ * chunk instead.
+ */
+static const struct v2_limit_case v2_limit_cases[] = {
+	{ "the default limits", 15, 16, 2, 15, 16, 64, 0, 0 },
+	V2_LIMIT("a Read chunk too many", 16, 0, 1, 15, 16, 64, READ_CHUNKS, 15),
+	V2_LIMIT("two Read chunks too many", 17, 0, 1, 15, 16, 64, READ_CHUNKS, 15),
+	V2_LIMIT("a Write chunk too many", 0, 17, 1, 15, 16, 64, WRITE_CHUNKS, 16),
+	{ "all segments", 1, 1, 64, 15, 16, 64, 0, 0 },
+	V2_LIMIT("a segment too many to read", 1, 0, 65, 15, 16, 64, SEGMENTS, 64),
+	V2_LIMIT("a segment too many to write", 0, 1, 65, 15, 16, 64, SEGMENTS, 64),
+	{ "lower limits", 1, 2, 3, 1, 2, 3, 0, 0 },
+	V2_LIMIT("lower limits, a Read chunk too many", 2, 0, 1, 1, 2, 3, READ_CHUNKS, 1),
+	V2_LIMIT("lower limits, a Write chunk too many", 0, 3, 1, 1, 2, 3, WRITE_CHUNKS, 2),
+	V2_LIMIT("lower limits, a segment too many to write", 0, 1, 4, 1, 2, 3, SEGMENTS, 3),
+	V2_LIMIT("lower limits, a segment too many to read", 1, 0, 4, 1, 2, 3, SEGMENTS, 3),
+	V2_LIMIT("no Read chunks", 1, 0, 1, 0, 0, 3, READ_CHUNKS, 0),
+	V2_LIMIT("no Write chunks", 0, 2, 3, 0, 0, 3, REPLY_RESOURCE, 24),
+};
+
+KUNIT_ARRAY_PARAM_DESC(v2_limit, v2_limit_cases, desc);
+
 /* Covers: V2-ERR-11 V2-ERR-14 V2-ERR-16 V2-ERR-28 V1-CHK-15 G-23 G-32 */
 static void v2_says_which_limit(struct kunit *test)
 {
-	const struct rpcrdma2_accept *full = &rpcrdma2_accept_forward;
-	struct rpcrdma2_accept low = *full;
+	const struct v2_limit_case *param = test->param_value;
+	struct rpcrdma2_accept accept = rpcrdma2_accept_forward;
 	struct rpcrdma_kunit *fx = test->priv;
 
-	/* The default limits */
-	v2_put_call(fx, 15, 16, 2);
-	v2_expect_refusal(fx, full, 0, 0);
-	v2_put_call(fx, 16, 0, 1);
-	v2_expect_refusal(fx, full, RPCRDMA2_ERR_READ_CHUNKS, 15);
-	v2_put_call(fx, 17, 0, 1);
-	v2_expect_refusal(fx, full, RPCRDMA2_ERR_READ_CHUNKS, 15);
-	v2_put_call(fx, 0, 17, 1);
-	v2_expect_refusal(fx, full, RPCRDMA2_ERR_WRITE_CHUNKS, 16);
-	v2_put_call(fx, 1, 1, 64);
-	v2_expect_refusal(fx, full, 0, 0);
-	v2_put_call(fx, 1, 0, 65);
-	v2_expect_refusal(fx, full, RPCRDMA2_ERR_SEGMENTS, 64);
-	v2_put_call(fx, 0, 1, 65);
-	v2_expect_refusal(fx, full, RPCRDMA2_ERR_SEGMENTS, 64);
-
-	/* Lower limits */
-	low.ac_reads = 1;
-	low.ac_writes = 2;
-	low.ac_segs = 3;
-	v2_put_call(fx, 1, 2, 3);
-	v2_expect_refusal(fx, &low, 0, 0);
-	v2_put_call(fx, 2, 0, 1);
-	v2_expect_refusal(fx, &low, RPCRDMA2_ERR_READ_CHUNKS, 1);
-	v2_put_call(fx, 0, 3, 1);
-	v2_expect_refusal(fx, &low, RPCRDMA2_ERR_WRITE_CHUNKS, 2);
-	v2_put_call(fx, 0, 1, 4);
-	v2_expect_refusal(fx, &low, RPCRDMA2_ERR_SEGMENTS, 3);
-	v2_put_call(fx, 1, 0, 4);
-	v2_expect_refusal(fx, &low, RPCRDMA2_ERR_SEGMENTS, 3);
-
-	/* A server that accepts no Read chunks answers them with READ_CHUNKS, whose argument is
-	 * then 0. A server that accepts no Write chunks answers them with REPLY_RESOURCE, which
-	 * asks for a Reply chunk instead
-	 */
-	low.ac_reads = 0;
-	low.ac_writes = 0;
-	v2_put_call(fx, 1, 0, 1);
-	v2_expect_refusal(fx, &low, RPCRDMA2_ERR_READ_CHUNKS, 0);
-	v2_put_call(fx, 0, 2, 3);
-	v2_expect_refusal(fx, &low, RPCRDMA2_ERR_REPLY_RESOURCE, 24);
+	accept.ac_reads = param->ac_reads;
+	accept.ac_writes = param->ac_writes;
+	accept.ac_segs = param->ac_segs;
+	v2_put_call(fx, param->reads, param->writes, param->segs);
+	v2_expect_refusal(fx, &accept, param->code, param->arg);
 }
 
-/* Covers: V2-ERR-16 V2-BC-07 */
+/* Calls that are accepted if a chunk may have two segments, but not if it may have one */
+static const struct v2_words_case v2_two_segments[] = {
+	V2_WORDS("a Position Zero chunk", 84, OK, 2, 1, 1, 0, 0, 1, 0, 7, 40, 0, 0, 1, 0, 7, 40, 0,
+		 0, 0, 0, 0),
+	V2_WORDS("a Reply chunk", 80, OK, 2, 1, 0, 0, 0, 0, 0, 1, 2, 7, 40, 0, 0, 7, 40, 0, 0, XID,
+		 0),
+	V2_WORDS("the second Write chunk", 108, OK, 2, 1, 0, 0, 0, 0, 1, 1, 7, 40, 0, 0, 1, 2, 8,
+		 40, 0, 0, 9, 40, 0, 0, 0, 0, XID, 0),
+	V2_WORDS("the second Read chunk", 116, OK, 2, 1, 0, 0, 0, 1, 8, 7, 4, 0, 0, 1, 12, 8, 4, 0,
+		 0, 1, 12, 9, 4, 0, 0, 0, 0, 0, XID, 0),
+};
+
+KUNIT_ARRAY_PARAM_DESC(v2_two, v2_two_segments, desc);
+
+/* Covers: V2-ERR-16 */
 static void v2_limits_in_every_list(struct kunit *test)
 {
-	static const u32 zero[] = {
-		XID, 2, 1, 1, 0, 0, 1, 0, 7, 40, 0, 0, 1, 0, 7, 40, 0, 0, 0, 0,
-		0,
-	};
-	static const u32 reply[] = {
-		XID, 2, 1, 0, 0, 0, 0, 0, 1, 2, 7, 40, 0, 0, 7, 40, 0, 0, XID,
-		0,
-	};
+	const struct v2_words_case *param = test->param_value;
+	struct rpcrdma2_accept low = rpcrdma2_accept_forward;
+	struct rpcrdma_kunit *fx = test->priv;
+
+	fx_words(fx, param->words, param->bytes / 4);
+	low.ac_segs = 2;
+	v2_expect_refusal(fx, &low, 0, 0);
+	low.ac_segs = 1;
+	v2_expect_refusal(fx, &low, RPCRDMA2_ERR_SEGMENTS, 1);
+}
+
+/* A client accepts no chunks in a backward Call. With Read chunks, the error is READ_CHUNKS, even
+ * if other limits are exceeded; otherwise it is BAD_XDR.
+ * Covers: V2-ERR-16 V2-BC-07
+ */
+static void v2_limits_of_callbacks(struct kunit *test)
+{
 	static const struct {
 		u32 reads, writes, segs, code;
 	} backward[] = {
 		{ 0, 17, 1, RPCRDMA2_ERR_BAD_XDR },
 		{ 0, 1, 65, RPCRDMA2_ERR_BAD_XDR },
-		/* With Read chunks, the error is READ_CHUNKS, even if other limits are exceeded */
 		{ 1, 0, 65, RPCRDMA2_ERR_READ_CHUNKS },
 		{ 1, 17, 1, RPCRDMA2_ERR_READ_CHUNKS },
 		{ 1, 1, 64, RPCRDMA2_ERR_READ_CHUNKS },
 	};
-	struct rpcrdma2_accept low = rpcrdma2_accept_forward;
 	struct rpcrdma_kunit *fx = test->priv;
 	u32 i;
 
-	low.ac_segs = 1;
-	fx_words(fx, zero, ARRAY_SIZE(zero));
-	v2_expect_refusal(fx, &low, RPCRDMA2_ERR_SEGMENTS, 1);
-	low.ac_segs = 2;
-	v2_expect_refusal(fx, &low, 0, 0);
-	fx_clear(fx);
-	fx_words(fx, reply, ARRAY_SIZE(reply));
-	v2_expect_refusal(fx, &low, 0, 0);
-	low.ac_segs = 1;
-	v2_expect_refusal(fx, &low, RPCRDMA2_ERR_SEGMENTS, 1);
-
-	/* A client accepts no chunks in a backward Call. If the Call has Write chunks, but no Read
-	 * chunks, the client answers BAD_XDR
-	 */
 	for (i = 0; i < ARRAY_SIZE(backward); i++) {
 		v2_put_call(fx, backward[i].reads, backward[i].writes,
 			    backward[i].segs);
@@ -582,39 +553,6 @@ static void v2_limits_in_every_list(struct kunit *test)
 	fx_say(fx, 0, 0, 0);
 	v2_expect_refusal(fx, &rpcrdma2_accept_backward,
 			  RPCRDMA2_ERR_READ_CHUNKS, 0);
-}
-
-/* The second chunk has one segment more than the first. If only the first chunk is within the limit
- * (ac_segs), the Call is refused.
- * Covers: V2-ERR-16
- */
-static void v2_limits_in_later_chunks(struct kunit *test)
-{
-	static const u32 writes[] = {
-		XID, 2, 1, 0, 0, 0, 0, 1, 1, 7, 40, 0, 0, 1, 2, 8, 40, 0, 0, 9,
-		40, 0, 0, 0, 0, XID, 0,
-	};
-	static const u32 reads[] = {
-		XID, 2, 1, 0, 0, 0, 1, 8, 7, 4, 0, 0, 1, 12, 8, 4, 0, 0, 1, 12,
-		9, 4, 0, 0, 0, 0, 0, XID, 0,
-	};
-	struct rpcrdma2_accept low = rpcrdma2_accept_forward;
-	struct rpcrdma_kunit *fx = test->priv;
-
-	fx_words(fx, writes, ARRAY_SIZE(writes));
-	low.ac_segs = 2;
-	v2_expect_refusal(fx, &low, 0, 0);
-	KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_lists.ls_nwrites, 2);
-	low.ac_segs = 1;
-	v2_expect_refusal(fx, &low, RPCRDMA2_ERR_SEGMENTS, 1);
-
-	fx_clear(fx);
-	fx_words(fx, reads, ARRAY_SIZE(reads));
-	low.ac_segs = 2;
-	v2_expect_refusal(fx, &low, 0, 0);
-	KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_lists.ls_nreads, 2);
-	low.ac_segs = 1;
-	v2_expect_refusal(fx, &low, RPCRDMA2_ERR_SEGMENTS, 1);
 }
 
 /* Covers: V2-NEG-15 V2-ERR-23 V2-TYP-18 G-20 */
@@ -903,21 +841,17 @@ static void v2_unknown_types(struct kunit *test)
 }
 
 static struct kunit_case wire_v2_cases[] = {
-	KUNIT_CASE_PARAM(v2_encode_call_vectors,
-			 v2_call_gen_params),
-	KUNIT_CASE_PARAM(v2_decode_call_vectors,
-			 v2_call_gen_params),
+	KUNIT_CASE_PARAM(v2_encode_call_vectors, v2_call_gen_params),
+	KUNIT_CASE_PARAM(v2_decode_call_vectors, v2_call_gen_params),
 	KUNIT_CASE(v2_encode_reply_vector),
 	KUNIT_CASE(v2_decode_reply_vector),
 	KUNIT_CASE(v2_truncated_everywhere),
 	KUNIT_CASE(v2_all_short_lengths),
-	KUNIT_CASE_PARAM(v2_judges_at_a_server,
-			 v2_server_gen_params),
-	KUNIT_CASE_PARAM(v2_judges_at_a_client,
-			 v2_client_gen_params),
-	KUNIT_CASE(v2_says_which_limit),
-	KUNIT_CASE(v2_limits_in_every_list),
-	KUNIT_CASE(v2_limits_in_later_chunks),
+	KUNIT_CASE_PARAM(v2_judges_at_a_server, v2_server_gen_params),
+	KUNIT_CASE_PARAM(v2_judges_at_a_client, v2_client_gen_params),
+	KUNIT_CASE_PARAM(v2_says_which_limit, v2_limit_gen_params),
+	KUNIT_CASE_PARAM(v2_limits_in_every_list, v2_two_gen_params),
+	KUNIT_CASE(v2_limits_of_callbacks),
 	KUNIT_CASE(v2_refusals_of_the_caller),
 	KUNIT_CASE(v2_handles_to_invalidate),
 	KUNIT_CASE(v2_handles_in_later_chunks),

@@ -133,7 +133,7 @@ static void v2_truncated_connprop(struct kunit *test)
 	}
 }
 
-/* A property set made of words; the first word is the count. */
+/* A property set made of words; the first word is the count. @extra bytes follow it. */
 struct v2_props_case {
 	const char	*desc;
 	u32		nwords, extra;
@@ -142,51 +142,51 @@ struct v2_props_case {
 	u32		words[16];
 };
 
+#define WORDS(...)	(sizeof((u32[]) { __VA_ARGS__ }) / sizeof(u32))
+
+#define PROPS(desc, rbsiz, brs, given, unknown, ...) {				\
+	desc, WORDS(__VA_ARGS__), 0, true, rbsiz, brs, given, unknown, { __VA_ARGS__ },	\
+}
+
+/* The defaults are left */
+#define BAD_PROPS(desc, extra, ...) {						\
+	desc, WORDS(__VA_ARGS__), extra, false, 4096, RPCRDMA2_BRS_INLINE, 0, 0,	\
+	{ __VA_ARGS__ },							\
+}
+
 static const struct v2_props_case v2_props_cases[] = {
-	{ "none", .good = true, .nwords = 1, .rbsiz = 4096, .brs = 1, .words = { 0 } },
-	{ "the last without a length", .nwords = 7, .rbsiz = 4096, .brs = 1,
-	  .words = { 3, 99, 4, 0, 98, 0, 97 } },
-	{ "in another order", .good = true, .nwords = 7, .rbsiz = 8192, .brs = 2, .given = 3,
-	  .words = { 2, 2, 4, 2, 1, 4, 8192 } },
-	{ "one only", .good = true, .nwords = 4, .rbsiz = 4096, .brs = 0, .given = 2,
-	  .words = { 1, 2, 4, 0 } },
-	{ "defaults, given as nothing", .good = true, .nwords = 5, .rbsiz = 4096, .brs = 1,
-	  .given = 3, .words = { 2, 1, 0, 2, 0 } },
-	{ "one that nobody knows, of odd length", .good = true, .nwords = 11, .rbsiz = 8192,
-	  .brs = 2, .given = 3, .unknown = 1,
-	  .words = { 3, 1, 4, 8192, 0x7777, 5, 0xabababab, 0xab000000, 2, 4, 2 } },
-	{ "the highest id, twice, empty", .good = true, .nwords = 8, .rbsiz = 65536, .brs = 1,
-	  .given = 1, .unknown = 2, .words = { 3, 0xffffffff, 0, 0xffffffff, 0, 1, 4, 65536 } },
-	{ "id 0", .good = true, .nwords = 4, .rbsiz = 4096, .brs = 1, .unknown = 1,
-	  .words = { 1, 0, 4, 1024 } },
-	{ "the smallest buffer", .good = true, .nwords = 4, .rbsiz = 1024, .brs = 1, .given = 1,
-	  .words = { 1, 1, 4, 1024 } },
-	{ "the largest buffer", .good = true, .nwords = 4, .rbsiz = U32_MAX, .brs = 1, .given = 1,
-	  .words = { 1, 1, 4, U32_MAX } },
-	{ "a buffer too small", .nwords = 4, .words = { 1, 1, 4, 1023 } },
-	{ "no buffer", .nwords = 4, .words = { 1, 1, 4, 0 } },
-	{ "BRS out of range", .nwords = 4, .words = { 1, 2, 4, 3 } },
-	{ "a bad one behind a good one", .nwords = 7, .words = { 2, 1, 4, 8192, 2, 4, 9 } },
-	{ "one byte of RBSIZ", .nwords = 4, .words = { 1, 1, 1, 0x20000000 } },
-	{ "two bytes of RBSIZ", .nwords = 4, .words = { 1, 1, 2, 0x20000000 } },
-	{ "three bytes of RBSIZ", .nwords = 4, .words = { 1, 1, 3, 0x20000000 } },
-	{ "five bytes of RBSIZ", .nwords = 5, .words = { 1, 1, 5, 8192, 0 } },
-	{ "eight bytes of BRS", .nwords = 5, .words = { 1, 2, 8, 0, 1 } },
-	{ "RBSIZ twice", .nwords = 7, .words = { 2, 1, 4, 8192, 1, 4, 8192 } },
-	{ "BRS twice, once as nothing", .nwords = 6, .words = { 2, 2, 0, 2, 4, 1 } },
-	{ "one more than there are", .nwords = 4, .words = { 2, 1, 4, 8192 } },
-	{ "one less than there are", .nwords = 7, .words = { 1, 1, 4, 8192, 2, 4, 1 } },
-	{ "the highest count", .nwords = 4, .words = { U32_MAX, 1, 4, 8192 } },
-	{ "a count whose bytes overflow 32 bits", .nwords = 4,
-	  .words = { 0x20000001, 1, 4, 8192 } },
-	{ "an unknown one that leads out of the message", .nwords = 4,
-	  .words = { 1, 0x7777, 5, 0 } },
-	{ "an unknown one whose padding is not there", .nwords = 4, .extra = 1,
-	  .words = { 1, 0x7777, 5, 0 } },
-	{ "a known one of the highest length", .nwords = 4, .words = { 1, 1, U32_MAX, 8192 } },
-	{ "an unknown one of the highest length", .nwords = 4,
-	  .words = { 1, 0x7777, U32_MAX, 8192 } },
-	{ "a byte behind the set", .nwords = 4, .extra = 1, .words = { 1, 1, 4, 8192 } },
+	PROPS("none", 4096, 1, 0, 0, 0),
+	BAD_PROPS("the last without a length", 0, 3, 99, 4, 0, 98, 0, 97),
+	PROPS("in another order", 8192, 2, 3, 0, 2, 2, 4, 2, 1, 4, 8192),
+	PROPS("one only", 4096, 0, 2, 0, 1, 2, 4, 0),
+	PROPS("defaults, given as nothing", 4096, 1, 3, 0, 2, 1, 0, 2, 0),
+	PROPS("one that nobody knows, of odd length", 8192, 2, 3, 1, 3, 1, 4, 8192, 0x7777, 5,
+	      0xabababab, 0xab000000, 2, 4, 2),
+	PROPS("the highest id, twice, empty", 65536, 1, 1, 2, 3, 0xffffffff, 0, 0xffffffff, 0, 1, 4,
+	      65536),
+	PROPS("id 0", 4096, 1, 0, 1, 1, 0, 4, 1024),
+	PROPS("the smallest buffer", 1024, 1, 1, 0, 1, 1, 4, 1024),
+	PROPS("the largest buffer", U32_MAX, 1, 1, 0, 1, 1, 4, U32_MAX),
+	BAD_PROPS("a buffer too small", 0, 1, 1, 4, 1023),
+	BAD_PROPS("no buffer", 0, 1, 1, 4, 0),
+	BAD_PROPS("BRS out of range", 0, 1, 2, 4, 3),
+	BAD_PROPS("a bad one behind a good one", 0, 2, 1, 4, 8192, 2, 4, 9),
+	BAD_PROPS("one byte of RBSIZ", 0, 1, 1, 1, 0x20000000),
+	BAD_PROPS("two bytes of RBSIZ", 0, 1, 1, 2, 0x20000000),
+	BAD_PROPS("three bytes of RBSIZ", 0, 1, 1, 3, 0x20000000),
+	BAD_PROPS("five bytes of RBSIZ", 0, 1, 1, 5, 8192, 0),
+	BAD_PROPS("eight bytes of BRS", 0, 1, 2, 8, 0, 1),
+	BAD_PROPS("RBSIZ twice", 0, 2, 1, 4, 8192, 1, 4, 8192),
+	BAD_PROPS("BRS twice, once as nothing", 0, 2, 2, 0, 2, 4, 1),
+	BAD_PROPS("one more than there are", 0, 2, 1, 4, 8192),
+	BAD_PROPS("one less than there are", 0, 1, 1, 4, 8192, 2, 4, 1),
+	BAD_PROPS("the highest count", 0, U32_MAX, 1, 4, 8192),
+	BAD_PROPS("a count whose bytes overflow 32 bits", 0, 0x20000001, 1, 4, 8192),
+	BAD_PROPS("an unknown one that leads out of the message", 0, 1, 0x7777, 5, 0),
+	BAD_PROPS("an unknown one whose padding is not there", 1, 1, 0x7777, 5, 0),
+	BAD_PROPS("a known one of the highest length", 0, 1, 1, U32_MAX, 8192),
+	BAD_PROPS("an unknown one of the highest length", 0, 1, 0x7777, U32_MAX, 8192),
+	BAD_PROPS("a byte behind the set", 1, 1, 1, 4, 8192),
 };
 
 KUNIT_ARRAY_PARAM_DESC(v2_props, v2_props_cases, desc);
@@ -214,11 +214,8 @@ static void v2_property_sets(struct kunit *test)
 		verdict = response ? fx_client2(fx, fx->kf_buf, len, 1) :
 			  fx_server2(fx, fx->kf_buf, len);
 		KUNIT_ASSERT_EQ(test, verdict, want);
-		if (param->good)
-			v2_expect_props(fx, param->rbsiz, param->brs,
-					param->given, param->unknown);
-		else
-			v2_expect_props(fx, 4096, 1, 0, 0);
+		v2_expect_props(fx, param->rbsiz, param->brs, param->given,
+				param->unknown);
 		KUNIT_EXPECT_EQ(test, rpcrdma2_is_grant(&fx->kf_hdr, verdict),
 				response);
 		KUNIT_EXPECT_EQ(test, rpcrdma2_refusal(&fx->kf_hdr, verdict,
@@ -262,8 +259,7 @@ static struct kunit_case wire_v2_props_cases[] = {
 	KUNIT_CASE(v2_encode_connprop),
 	KUNIT_CASE(v2_decode_connprop_vectors),
 	KUNIT_CASE(v2_truncated_connprop),
-	KUNIT_CASE_PARAM(v2_property_sets,
-			 v2_props_gen_params),
+	KUNIT_CASE_PARAM(v2_property_sets, v2_props_gen_params),
 	KUNIT_CASE(v2_properties_survive_the_wire),
 	{}
 };
