@@ -6,71 +6,75 @@
 
 #include <linux/limits.h>
 #include <linux/string.h>
+#include <linux/unaligned.h>
 
 #include <rpcrdma/chunk.h>
 
 #include "rpcrdma_kunit.h"
 
+/* A Read chunk. It does not exist if both members are 0. */
+struct chunk_reads {
+	u32	position, length;
+};
+
 struct chunk_call_case {
 	const char		*desc;
-	u32			body_len, max_len, nreads;
-	struct {
-		u32	position;
-		u32	length;
-	}			reads[3];
+	u32			body_len, max_len;
 	enum rpcrdma_verdict	verdict;
 	u32			stream_len;
+	struct chunk_reads	reads[3];
 };
 
 static const struct chunk_call_case chunk_call_cases[] = {
-	{ "no chunks", .body_len = 40, .max_len = 40, .stream_len = 40 },
-	{ "no chunks, and a body that is too long", .body_len = 41, .max_len = 40,
-	  .verdict = RPCRDMA_BAD_LENGTH },
-	{ "a chunk in the middle", .body_len = 40, .max_len = 1000, .stream_len = 140,
-	  .nreads = 1, .reads = { { 8, 100 } } },
-	{ "a chunk at the very end", .body_len = 40, .max_len = 1000, .stream_len = 140,
-	  .nreads = 1, .reads = { { 40, 100 } } },
-	{ "a chunk at the end of a body of odd length", .body_len = 43, .max_len = 1000,
-	  .stream_len = 143, .nreads = 1, .reads = { { 40, 100 } } },
-	{ "a chunk one unit past the end", .body_len = 40, .max_len = 1000, .nreads = 1,
-	  .reads = { { 44, 100 } }, .verdict = RPCRDMA_BAD_POSITION },
-	{ "a chunk without its roundup gets it", .body_len = 40, .max_len = 1000,
-	  .stream_len = 144, .nreads = 1, .reads = { { 40, 101 } } },
-	{ "a chunk behind another and its roundup", .body_len = 40, .max_len = 1000,
-	  .stream_len = 168, .nreads = 2, .reads = { { 40, 101 }, { 144, 24 } } },
-	{ "a chunk on top of the roundup before it", .body_len = 40, .max_len = 1000, .nreads = 2,
-	  .reads = { { 40, 101 }, { 140, 24 } }, .verdict = RPCRDMA_BAD_POSITION },
-	{ "a chunk that begins inside another", .body_len = 40, .max_len = 1000, .nreads = 2,
-	  .reads = { { 8, 100 }, { 12, 4 } }, .verdict = RPCRDMA_BAD_POSITION },
-	{ "chunks with all of the body in between", .body_len = 40, .max_len = 1000,
-	  .stream_len = 60, .nreads = 3, .reads = { { 0, 4 }, { 44, 8 }, { 52, 8 } } },
-	{ "chunks with more in between than the body has", .body_len = 40, .max_len = 1000,
-	  .nreads = 3, .reads = { { 4, 4 }, { 44, 8 }, { 56, 8 } },
-	  .verdict = RPCRDMA_BAD_POSITION },
-	{ "a position that is not aligned", .body_len = 40, .max_len = 1000, .nreads = 1,
-	  .reads = { { 38, 4 } }, .verdict = RPCRDMA_BAD_POSITION },
-	{ "an empty chunk", .body_len = 40, .max_len = 1000, .stream_len = 40, .nreads = 1,
-	  .reads = { { 20, 0 } } },
-	{ "an empty chunk past the end", .body_len = 40, .max_len = 1000, .nreads = 1,
-	  .reads = { { 44, 0 } }, .verdict = RPCRDMA_BAD_POSITION },
-	{ "as much as is accepted", .body_len = 40, .max_len = 144, .stream_len = 144,
-	  .nreads = 1, .reads = { { 40, 101 } } },
-	{ "more than is accepted, but for the roundup", .body_len = 40, .max_len = 143,
-	  .nreads = 1, .reads = { { 40, 101 } }, .verdict = RPCRDMA_BAD_LENGTH },
-	{ "a chunk of almost four gigabytes", .body_len = 40, .max_len = 0x400000, .nreads = 1,
-	  .reads = { { 40, 0xfffffff0 } }, .verdict = RPCRDMA_BAD_LENGTH },
-	{ "a roundup past four gigabytes", .body_len = 0, .max_len = U32_MAX, .nreads = 1,
-	  .reads = { { 0, 0xffffffff } }, .verdict = RPCRDMA_BAD_LENGTH },
-	{ "chunks that add up past four gigabytes", .body_len = 40, .max_len = U32_MAX,
-	  .nreads = 2, .reads = { { 8, 0x80000000 }, { 0x80000008, 0x80000000 } },
-	  .verdict = RPCRDMA_BAD_LENGTH },
-	{ "a chunk of which the end is past four gigabytes", .body_len = 40, .max_len = U32_MAX,
-	  .nreads = 2, .reads = { { 8, 0xfffffffc }, { 12, 4 } }, .verdict = RPCRDMA_BAD_POSITION },
-	{ "the highest position", .body_len = 40, .max_len = U32_MAX, .nreads = 1,
-	  .reads = { { 0xfffffffc, 4 } }, .verdict = RPCRDMA_BAD_POSITION },
+	{ "no chunks", 40, 40, RPCRDMA_OK, 40 },
+	{ "no chunks, and a body that is too long", 41, 40, RPCRDMA_BAD_LENGTH },
+	{ "a chunk in the middle", 40, 1000, RPCRDMA_OK, 140, { { 8, 100 } } },
+	{ "a chunk at the very end", 40, 1000, RPCRDMA_OK, 140, { { 40, 100 } } },
+	{ "a chunk at the end of a body of odd length", 43, 1000, RPCRDMA_OK, 143,
+	  { { 40, 100 } } },
+	{ "a chunk one unit past the end", 40, 1000, RPCRDMA_BAD_POSITION, 0, { { 44, 100 } } },
+	{ "a chunk without its roundup gets it", 40, 1000, RPCRDMA_OK, 144, { { 40, 101 } } },
+	{ "a chunk behind another and its roundup", 40, 1000, RPCRDMA_OK, 168,
+	  { { 40, 101 }, { 144, 24 } } },
+	{ "a chunk on top of the roundup before it", 40, 1000, RPCRDMA_BAD_POSITION, 0,
+	  { { 40, 101 }, { 140, 24 } } },
+	{ "a chunk that begins inside another", 40, 1000, RPCRDMA_BAD_POSITION, 0,
+	  { { 8, 100 }, { 12, 4 } } },
+	{ "chunks with all of the body in between", 40, 1000, RPCRDMA_OK, 60,
+	  { { 0, 4 }, { 44, 8 }, { 52, 8 } } },
+	{ "chunks with more in between than the body has", 40, 1000, RPCRDMA_BAD_POSITION, 0,
+	  { { 4, 4 }, { 44, 8 }, { 56, 8 } } },
+	{ "a position that is not aligned", 40, 1000, RPCRDMA_BAD_POSITION, 0, { { 38, 4 } } },
+	{ "an empty chunk", 40, 1000, RPCRDMA_OK, 40, { { 20, 0 } } },
+	{ "an empty chunk past the end", 40, 1000, RPCRDMA_BAD_POSITION, 0, { { 44, 0 } } },
+	{ "as much as is accepted", 40, 144, RPCRDMA_OK, 144, { { 40, 101 } } },
+	{ "more than is accepted, but for the roundup", 40, 143, RPCRDMA_BAD_LENGTH, 0,
+	  { { 40, 101 } } },
+	{ "a chunk of almost four gigabytes", 40, 0x400000, RPCRDMA_BAD_LENGTH, 0,
+	  { { 40, 0xfffffff0 } } },
+	{ "a roundup past four gigabytes", 0, U32_MAX, RPCRDMA_BAD_LENGTH, 0,
+	  { { 0, 0xffffffff } } },
+	{ "chunks that add up past four gigabytes", 40, U32_MAX, RPCRDMA_BAD_LENGTH, 0,
+	  { { 8, 0x80000000 }, { 0x80000008, 0x80000000 } } },
+	{ "a chunk of which the end is past four gigabytes", 40, U32_MAX, RPCRDMA_BAD_POSITION, 0,
+	  { { 8, 0xfffffffc }, { 12, 4 } } },
+	{ "the highest position", 40, U32_MAX, RPCRDMA_BAD_POSITION, 0, { { 0xfffffffc, 4 } } },
 };
 
 KUNIT_ARRAY_PARAM_DESC(chunk_call, chunk_call_cases, desc);
+
+static void chunk_set_reads(struct rpcrdma_lists *lists,
+			    const struct chunk_reads *reads)
+{
+	u32 i;
+
+	for (i = 0; i < 3 && (reads[i].position || reads[i].length); i++) {
+		lists->ls_read[i].ck_position = reads[i].position;
+		lists->ls_read[i].ck_length = reads[i].length;
+		lists->ls_read[i].ck_nsegs = 1;
+	}
+	lists->ls_nreads = i;
+}
 
 /* Covers: V1-RDC-02 V1-RDC-03 V1-RDC-10 V1-RDC-16 V1-RDC-17 V1-RDC-18 V1-RDC-19 V1-CHK-14
  * Covers: V1-PZC-11 G-04
@@ -79,14 +83,9 @@ static void chunk_check_call(struct kunit *test)
 {
 	const struct chunk_call_case *param = test->param_value;
 	struct rpcrdma_kunit *fx = test->priv;
-	u32 i, stream_len = 0;
+	u32 stream_len = 0;
 
-	fx->kf_lists.ls_nreads = param->nreads;
-	for (i = 0; i < param->nreads; i++) {
-		fx->kf_lists.ls_read[i].ck_position = param->reads[i].position;
-		fx->kf_lists.ls_read[i].ck_length = param->reads[i].length;
-		fx->kf_lists.ls_read[i].ck_nsegs = 1;
-	}
+	chunk_set_reads(&fx->kf_lists, param->reads);
 	KUNIT_EXPECT_EQ(test,
 			rpcrdma_lists_check_call(&fx->kf_lists, NULL,
 						 param->body_len,
@@ -95,295 +94,100 @@ static void chunk_check_call(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, stream_len, param->stream_len);
 }
 
-#define PARTS_CHUNKS	6u
-#define PARTS_SEGS	3u
-#define PARTS_LEN	4096u
-
-/* A random message. @stream is the unreduced message. @body is what is left when the chunks are
- * taken out, and @memory is the requester's memory to which the chunks point. @rebuilt is the
- * message that the responder puts together from @body and @memory.
- */
-struct parts {
-	u8	stream[PARTS_LEN];
-	u8	body[PARTS_LEN];
-	u8	memory[PARTS_LEN];
-	u8	rebuilt[PARTS_LEN];
-	u32	stream_len;
-	u32	body_len;
-	u32	memory_len;
-	u32	nchunks;
-	struct {
-		u32	position;
-		u32	nsegs;
-		u32	memory;
-		u32	lengths[PARTS_SEGS];
-	}	chunks[PARTS_CHUNKS];
+/* A part of a Call: of the body, a Read chunk or the item. If the length is 0, there is none. */
+struct chunk_part {
+	enum { BODY, CHUNK, ITEM } of;
+	u32 offset, length, pad;
 };
 
-static void parts_add_body(struct rpcrdma_kunit *fx, struct parts *parts,
-			   u32 len)
-{
-	u8 byte;
+struct chunk_parts_case {
+	const char		*desc;
+	u32			body_len;
+	struct chunk_reads	reads[3];
+	struct rpcrdma2_item	item;
+	struct chunk_part	parts[6];
+	bool			unsound;
+};
 
-	for (; len; len--) {
-		byte = fx_random(fx, 256);
-		parts->stream[parts->stream_len++] = byte;
-		parts->body[parts->body_len++] = byte;
-	}
-}
+static const struct chunk_parts_case chunk_parts_cases[] = {
+	{ "no chunks", 40, { }, { }, { { BODY, 0, 40, 0 } } },
+	{ "no body", 0, { { 0, 8 } }, { }, { { CHUNK, 0, 8, 0 } } },
+	{ "a chunk in the middle", 40, { { 8, 100 } }, { },
+	  { { BODY, 0, 8, 0 }, { CHUNK, 0, 100, 0 }, { BODY, 8, 32, 0 } } },
+	{ "a chunk in front, and one at the end, without roundup", 40, { { 0, 5 }, { 48, 7 } },
+	  { }, { { CHUNK, 0, 5, 3 }, { BODY, 0, 40, 0 }, { CHUNK, 0, 7, 1 } } },
+	{ "a chunk behind another, and an empty one", 8, { { 4, 6 }, { 12, 0 }, { 12, 4 } }, { },
+	  { { BODY, 0, 4, 0 }, { CHUNK, 0, 6, 2 }, { CHUNK, 0, 4, 0 }, { BODY, 4, 4, 0 } } },
+	{ "an item in the middle", 40, { }, { 8, 101 },
+	  { { BODY, 0, 8, 0 }, { ITEM, 0, 101, 3 }, { BODY, 8, 32, 0 } } },
+	{ "an item between chunks", 20, { { 8, 4 }, { 24, 4 } }, { 16, 6 },
+	  { { BODY, 0, 8, 0 }, { CHUNK, 0, 4, 0 }, { BODY, 8, 4, 0 }, { ITEM, 0, 6,
+									2 }, { CHUNK, 0, 4,
+									       0 }, { BODY, 12, 8,
+										      0 } } },
+	{ "an item at the position of an empty chunk", 12, { { 8, 0 } }, { 8, 4 },
+	  { { BODY, 0, 8, 0 }, { ITEM, 0, 4, 0 }, { BODY, 8, 4, 0 } } },
+	{ "a chunk past the end, not checked", 40, { { 100, 8 } }, { },
+	  { { BODY, 0, 40, 0 }, { CHUNK, 0, 8, 0 } }, true },
+	{ "chunks in wrong order, not checked", 40, { { 20, 8 }, { 4, 8 } }, { },
+	  { { BODY, 0, 20, 0 }, { CHUNK, 0, 8, 0 }, { CHUNK, 0, 8, 0 }, { BODY, 20, 20, 0 } },
+	  true },
+};
 
-/* Add an item of @len bytes, in a chunk. If @padded, the chunk includes the item's roundup, as
- * bytes of 0xff. Otherwise the responder has to add the roundup, as bytes of 0.
+KUNIT_ARRAY_PARAM_DESC(chunk_parts, chunk_parts_cases, desc);
+
+/* The parts are in order, and contain each byte of the body once, even if the lists were not
+ * checked. The stream of checked lists is as long as the parts with their roundup.
+ * Covers: V1-RDC-02 V1-RDC-10 V1-RDC-16 V1-RDC-17 V1-RDC-19 V1-PZC-13 V1-CHK-11 G-04 G-34 RTX-53
+ * Covers: RTX-54
  */
-static void parts_add_chunk(struct rpcrdma_kunit *fx, struct parts *parts,
-			    u32 len, bool padded)
+static void chunk_divides_calls(struct kunit *test)
 {
-	u32 i, left, pad = (4 - len % 4) % 4, n = parts->nchunks++;
-
-	parts->chunks[n].position = parts->stream_len;
-	parts->chunks[n].memory = parts->memory_len;
-	for (i = 0; i < len + pad; i++) {
-		u8 byte = i < len ? fx_random(fx, 256) :
-				    padded ? 0xff : 0;
-
-		parts->stream[parts->stream_len++] = byte;
-		if (i < len || padded)
-			parts->memory[parts->memory_len++] = byte;
-	}
-
-	left = parts->memory_len - parts->chunks[n].memory;
-	parts->chunks[n].nsegs = 1 + fx_random(fx, PARTS_SEGS);
-	for (i = 0; i < parts->chunks[n].nsegs; i++) {
-		u32 seg = i + 1 < parts->chunks[n].nsegs ?
-			fx_random(fx, left + 1) : left;
-
-		parts->chunks[n].lengths[i] = seg;
-		left -= seg;
-	}
-}
-
-/* Write the Read list in an unusual order: the first segments of all chunks, then all second
- * segments, and so on, each time from the last chunk to the first.
- */
-static void parts_put_list(struct rpcrdma_kunit *fx, struct parts *parts)
-{
-	u32 i, j, k, at;
-
-	fx_clear(fx);
-	for (j = 0; j < PARTS_SEGS; j++) {
-		for (i = parts->nchunks; i-- > 0;) {
-			if (j >= parts->chunks[i].nsegs)
-				continue;
-			at = parts->chunks[i].memory;
-			for (k = 0; k < j; k++)
-				at += parts->chunks[i].lengths[k];
-			fx_word(fx, 1);
-			fx_word(fx, parts->chunks[i].position);
-			fx_seg(fx, i, parts->chunks[i].lengths[j], at);
-		}
-	}
-	fx_words(fx, (const u32[]) { 0, 0, 0 }, 3);
-}
-
-static void parts_make(struct rpcrdma_kunit *fx, struct parts *parts)
-{
-	u32 i, len, n = fx_random(fx, PARTS_CHUNKS + 1);
-	bool must_gap = true;
-
-	memset(parts, 0, sizeof(*parts));
-	for (i = 0; i < n; i++) {
-		/* The decoder would take a chunk at position 0 for the Position Zero chunk, and two
-		 * chunks at the same position for one chunk. So make neither.
-		 */
-		len = 4 * fx_random(fx, 10);
-		parts_add_body(fx, parts, len + (must_gap ? 4 : 0));
-		len = fx_random(fx, 60);
-		parts_add_chunk(fx, parts, len, fx_random(fx, 2));
-		must_gap = !len;
-	}
-	parts_add_body(fx, parts, fx_random(fx, 30));
-	parts_put_list(fx, parts);
-}
-
-/* Copy the segments of a chunk in order, as the responder's RDMA Reads do. */
-static u32 parts_pull(struct rpcrdma_kunit *fx, struct parts *parts, u32 to,
-		      const struct rpcrdma_chunk *chunk)
-{
-	struct rpcrdma_seg_iter iter;
-	struct rpcrdma_segment seg;
-
-	rpcrdma_chunk_first(&fx->kf_lists, chunk, &iter);
-	while (rpcrdma_chunk_next(&iter, &seg)) {
-		memcpy(parts->rebuilt + to, parts->memory + seg.rs_offset,
-		       seg.rs_length);
-		to += seg.rs_length;
-	}
-	return to;
-}
-
-static u32 parts_rebuild(struct rpcrdma_kunit *fx, struct parts *parts)
-{
+	const struct chunk_parts_case *param = test->param_value;
+	const struct chunk_part *want = param->parts;
+	struct rpcrdma_kunit *fx = test->priv;
+	u32 chunks = 0, total = 0, stream = 0;
 	struct rpcrdma_part_iter iter;
 	struct rpcrdma_part part;
-	u32 len = 0;
-
-	rpcrdma_part_first(&fx->kf_lists, NULL, parts->body_len, &iter);
-	while (rpcrdma_part_next(&iter, &part)) {
-		KUNIT_EXPECT_GT(fx->kf_test, part.pt_length, 0);
-		KUNIT_ASSERT_LE(fx->kf_test, len + part.pt_length + part.pt_pad,
-				parts->stream_len);
-		if (part.pt_chunk) {
-			KUNIT_EXPECT_EQ(fx->kf_test, part.pt_offset, 0);
-			KUNIT_EXPECT_EQ(fx->kf_test, len,
-					part.pt_chunk->ck_position);
-			KUNIT_EXPECT_EQ(fx->kf_test, len + part.pt_length,
-					parts_pull(fx, parts, len,
-						   part.pt_chunk));
-		} else {
-			KUNIT_ASSERT_LE(fx->kf_test, part.pt_offset +
-					part.pt_length, parts->body_len);
-			KUNIT_EXPECT_EQ(fx->kf_test, part.pt_pad, 0);
-			memcpy(parts->rebuilt + len,
-			       parts->body + part.pt_offset, part.pt_length);
-		}
-		len += part.pt_length;
-		memset(parts->rebuilt + len, 0, part.pt_pad);
-		len += part.pt_pad;
-	}
-	return len;
-}
-
-/* Covers: V1-RDC-02 V1-RDC-05 V1-RDC-07 V1-RDC-10 V1-RDC-11 V1-RDC-16 V1-RDC-19 V1-PZC-13
- * Covers: V1-CHK-11 G-04 G-34
- */
-static void chunk_parts_rebuild_the_stream(struct kunit *test)
-{
-	struct rpcrdma_kunit *fx = test->priv;
-	u32 offset, stream_len, round;
-	struct parts *parts;
-
-	parts = kunit_kzalloc(test, sizeof(*parts), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, parts);
-	for (round = 0; round < 1000; round++) {
-		parts_make(fx, parts);
-		offset = 0;
-		KUNIT_ASSERT_EQ(test, fx_decode_lists(fx, &offset), RPCRDMA_OK);
-		KUNIT_ASSERT_EQ(test,
-				rpcrdma_lists_check_call(&fx->kf_lists, NULL,
-							 parts->body_len,
-							 PARTS_LEN,
-							 &stream_len),
-				RPCRDMA_OK);
-		KUNIT_EXPECT_EQ(test, stream_len, parts->stream_len);
-
-		memset(parts->rebuilt, 0xee, sizeof(parts->rebuilt));
-		KUNIT_ASSERT_EQ(test, parts_rebuild(fx, parts),
-				parts->stream_len);
-		KUNIT_ASSERT_MEMEQ(test, parts->rebuilt, parts->stream,
-				   parts->stream_len);
-	}
-}
-
-#define PARTS_MAX	(2 * RPCRDMA_MAX_CHUNKS + 1)
-
-/* Walk over the parts of the Call, and store the parts in @found. @item is the item of the Call, or
- * NULL. Returns the number of parts.
- */
-static u32 parts_walk(struct rpcrdma_kunit *fx, u32 body_len,
-		      const struct rpcrdma2_item *item,
-		      struct rpcrdma_part *found)
-{
-	struct rpcrdma_part_iter iter;
-	u32 n = 0;
 
 	memset(&iter, 0xff, sizeof(iter));
-	rpcrdma_part_first(&fx->kf_lists, item, body_len, &iter);
-	while (rpcrdma_part_next(&iter, &found[n])) {
-		KUNIT_ASSERT_LT(fx->kf_test, n, PARTS_MAX - 1);
-		KUNIT_EXPECT_FALSE(fx->kf_test,
-				   found[n].pt_chunk && found[n].pt_item);
-		n++;
+	chunk_set_reads(&fx->kf_lists, param->reads);
+	rpcrdma_part_first(&fx->kf_lists, &param->item, param->body_len, &iter);
+	for (; rpcrdma_part_next(&iter, &part); want++) {
+		KUNIT_ASSERT_LT(test, want - param->parts,
+				ARRAY_SIZE(param->parts));
+		KUNIT_EXPECT_EQ(test, !!part.pt_chunk, want->of == CHUNK);
+		KUNIT_EXPECT_EQ(test, !!part.pt_item, want->of == ITEM);
+		KUNIT_EXPECT_EQ(test, part.pt_offset, want->offset);
+		KUNIT_EXPECT_EQ(test, part.pt_length, want->length);
+		KUNIT_EXPECT_EQ(test, part.pt_pad, want->pad);
+		while (part.pt_chunk && !fx->kf_lists.ls_read[chunks].ck_length)
+			chunks++;
+		if (part.pt_chunk)
+			KUNIT_EXPECT_TRUE(test, part.pt_chunk ==
+					  &fx->kf_lists.ls_read[chunks++]);
+		total += part.pt_length + part.pt_pad;
 	}
-	return n;
-}
-
-/* Turn one of the Read chunks that are not empty into an item. If there is none, im_length is 0. */
-static void parts_make_item(struct rpcrdma_kunit *fx,
-			    struct rpcrdma2_item *item)
-{
-	u32 i, nreads = fx->kf_lists.ls_nreads;
-	struct rpcrdma_chunk *read = fx->kf_lists.ls_read;
-
-	item->im_length = 0;
-	fx->kf_lists.ls_nreads = 0;
-	for (i = 0; i < nreads; i++) {
-		if (item->im_length || !read[i].ck_length ||
-		    read[i].ck_position < 8 || fx_random(fx, 2)) {
-			read[fx->kf_lists.ls_nreads++] = read[i];
-			continue;
-		}
-		item->im_position = read[i].ck_position;
-		item->im_length = read[i].ck_length;
-	}
-}
-
-/* If a Read chunk is replaced by an item with the same position and length, a walk still divides
- * the Call into parts of the same lengths.
- * Covers: RTX-53 RTX-54
- */
-static void chunk_parts_of_item(struct kunit *test)
-{
-	struct rpcrdma2_item item;
-	struct rpcrdma_part *was, *is;
-	enum rpcrdma_verdict verdict;
-	struct rpcrdma_kunit *fx = test->priv;
-	u32 i, n, found, offset, stream, total, round;
-	struct parts *parts;
-
-	parts = kunit_kzalloc(test, sizeof(*parts), GFP_KERNEL);
-	was = kunit_kzalloc(test, 2 * PARTS_MAX * sizeof(*was), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, parts);
-	KUNIT_ASSERT_NOT_NULL(test, was);
-	is = was + PARTS_MAX;
-	for (round = 0; round < 500; round++) {
-		parts_make(fx, parts);
-		offset = 0;
-		KUNIT_ASSERT_EQ(test, fx_decode_lists(fx, &offset), RPCRDMA_OK);
-		total = parts->stream_len;
-		n = parts_walk(fx, parts->body_len, NULL, was);
-		parts_make_item(fx, &item);
-		found = 0;
-		KUNIT_ASSERT_EQ(test,
-				parts_walk(fx, parts->body_len, &item, is), n);
-		for (i = 0; i < n; i++) {
-			KUNIT_EXPECT_EQ(test, is[i].pt_length,
-					was[i].pt_length);
-			KUNIT_EXPECT_EQ(test, is[i].pt_pad, was[i].pt_pad);
-			KUNIT_EXPECT_EQ(test, is[i].pt_offset,
-					was[i].pt_offset);
-			KUNIT_EXPECT_EQ(test, !was[i].pt_chunk,
-					!is[i].pt_chunk && !is[i].pt_item);
-			found += is[i].pt_item == &item;
-		}
-		KUNIT_EXPECT_EQ(test, found, item.im_length != 0);
-		KUNIT_EXPECT_EQ(test,
-				rpcrdma_lists_check_call(&fx->kf_lists, &item,
-							 parts->body_len, total,
-							 &stream), RPCRDMA_OK);
-		KUNIT_EXPECT_EQ(test, stream, total);
-		verdict = rpcrdma_lists_check_call(&fx->kf_lists, &item,
-						   parts->body_len,
-						   max(total, 1u) - 1, &stream);
-		KUNIT_EXPECT_EQ(test, verdict,
-				total ? RPCRDMA_BAD_LENGTH : RPCRDMA_OK);
-	}
+	KUNIT_EXPECT_TRUE(test, want == param->parts +
+			  ARRAY_SIZE(param->parts) || !want->length);
+	if (param->unsound)
+		return;
+	KUNIT_EXPECT_EQ(test,
+			rpcrdma_lists_check_call(&fx->kf_lists, &param->item,
+						 param->body_len, total,
+						 &stream), RPCRDMA_OK);
+	KUNIT_EXPECT_EQ(test, stream, total);
+	KUNIT_EXPECT_EQ(test,
+			rpcrdma_lists_check_call(&fx->kf_lists, &param->item,
+						 param->body_len, total - 1,
+						 &stream), RPCRDMA_BAD_LENGTH);
 }
 
 /* Covers: RTX-54 */
 static void chunk_item_beyond_32_bits(struct kunit *test)
 {
+	static const struct rpcrdma2_item item = { 8, U32_MAX };
 	static const struct rpcrdma_lists lists;
-	struct rpcrdma2_item item = { 8, U32_MAX };
 	u32 stream = 1;
 
 	KUNIT_EXPECT_EQ(test, rpcrdma_lists_check_call(&lists, &item, 20,
@@ -393,51 +197,44 @@ static void chunk_item_beyond_32_bits(struct kunit *test)
 						       U32_MAX, &stream),
 			RPCRDMA_BAD_LENGTH);
 	KUNIT_EXPECT_EQ(test, stream, 1);
-	item.im_length = 5;
-	KUNIT_EXPECT_EQ(test, rpcrdma_lists_check_call(&lists, &item, 20, 28,
-						       &stream), RPCRDMA_OK);
-	KUNIT_EXPECT_EQ(test, stream, 28);
 }
 
-/* Even if the lists are invalid and were not checked, a walk ends, and visits each byte of the body
- * once, in order.
- * Covers: V1-RDC-17
+/* The segments of two chunks alternate in the Read list, and the later chunk comes first.
+ * Covers: V1-RDC-05 V1-RDC-07 V1-RDC-11
  */
-static void chunk_parts_of_unsound_lists(struct kunit *test)
+static void chunk_segments_in_order(struct kunit *test)
 {
+	static const u32 list[][3] = {
+		/* position, handle, length */
+		{ 20, 21, 7 }, { 8, 11, 3 }, { 20, 22, 0 }, { 8, 12, 5 }, { 20, 23, 9 },
+	};
 	struct rpcrdma_kunit *fx = test->priv;
-	struct rpcrdma_part_iter iter;
-	struct rpcrdma_part part;
-	u32 i, n, body, round;
+	struct rpcrdma_segment segs[4];
+	u32 i, j, n, offset = 0;
 
-	for (round = 0; round < 200; round++) {
-		fx->kf_lists.ls_nreads = fx_random(fx, 17);
-		for (i = 0; i < fx->kf_lists.ls_nreads; i++) {
-			fx->kf_lists.ls_read[i].ck_position =
-				fx_random(fx, round % 2 ? 200 : 0);
-			fx->kf_lists.ls_read[i].ck_length =
-				fx_random(fx, round % 3 ? 50 : 0);
-		}
-		body = 0;
-		rpcrdma_part_first(&fx->kf_lists, NULL, 100, &iter);
-		for (n = 0; rpcrdma_part_next(&iter, &part); n++) {
-			KUNIT_ASSERT_LT(test, n, 34);
-			if (part.pt_chunk)
-				continue;
-			KUNIT_EXPECT_EQ(test, part.pt_offset, body);
-			body += part.pt_length;
-			KUNIT_ASSERT_LE(test, body, 100);
-		}
-		KUNIT_EXPECT_EQ(test, body, 100);
+	for (i = 0; i < ARRAY_SIZE(list); i++) {
+		fx_say(fx, 1, list[i][0]);
+		fx_seg(fx, list[i][1], list[i][2], 0);
+	}
+	fx_say(fx, 0, 0, 0);
+	KUNIT_ASSERT_EQ(test, fx_decode_lists(fx, &offset), RPCRDMA_OK);
+	KUNIT_ASSERT_EQ(test, fx->kf_lists.ls_nreads, 2);
+	for (i = 0; i < 2; i++) {
+		const struct rpcrdma_chunk *chunk = &fx->kf_lists.ls_read[i];
+
+		KUNIT_EXPECT_EQ(test, chunk->ck_position, i ? 20 : 8);
+		KUNIT_EXPECT_EQ(test, chunk->ck_length, i ? 16 : 8);
+		n = fx_segs(&fx->kf_lists, chunk, segs, ARRAY_SIZE(segs));
+		KUNIT_ASSERT_EQ(test, n, i ? 3 : 2);
+		for (j = 0; j < n; j++)
+			KUNIT_EXPECT_EQ(test, segs[j].rs_handle,
+					10 * (i + 1) + j + 1);
 	}
 }
 
 struct chunk_handle_case {
 	const char	*desc;
-	u32		call;
-	u32		read[2];
-	u32		write[2];
-	u32		reply, length, handle;
+	u32		call, read[2], write[2], reply, length, handle;
 };
 
 /* The members call, read, write and reply have the handles of chunks with one segment each. If such
@@ -446,19 +243,17 @@ struct chunk_handle_case {
  */
 static const struct chunk_handle_case chunk_handle_cases[] = {
 	{ "no chunks" },
-	{ "a Position Zero chunk", .call = 7, .length = 9, .handle = 7 },
-	{ "a Read chunk", .read = { 7 }, .length = 9, .handle = 7 },
-	{ "a Write chunk", .write = { 7 }, .length = 9, .handle = 7 },
-	{ "a Reply chunk", .reply = 7, .length = 9, .handle = 7 },
-	{ "the same handle everywhere", .call = 7, .read = { 7 }, .write = { 7, 7 }, .reply = 7,
-	  .length = 9, .handle = 7 },
-	{ "another one for the Position Zero chunk", .call = 8, .read = { 7 }, .write = { 7, 7 },
-	  .reply = 7, .length = 9 },
-	{ "another one for the Read chunk", .call = 7, .read = { 8 }, .length = 9 },
-	{ "another one for the second Read chunk", .read = { 7, 8 }, .length = 9 },
-	{ "another one for the second Write chunk", .write = { 7, 8 }, .length = 9 },
-	{ "another one for the Reply chunk", .read = { 7 }, .reply = 8, .length = 9 },
-	{ "another one in segments of zero length", .write = { 7 }, .reply = 8 },
+	{ "a Position Zero chunk", 7, { }, { }, 0, 9, 7 },
+	{ "a Read chunk", 0, { 7 }, { }, 0, 9, 7 },
+	{ "a Write chunk", 0, { }, { 7 }, 0, 9, 7 },
+	{ "a Reply chunk", 0, { }, { }, 7, 9, 7 },
+	{ "the same handle everywhere", 7, { 7 }, { 7, 7 }, 7, 9, 7 },
+	{ "another one for the Position Zero chunk", 8, { 7 }, { 7, 7 }, 7, 9 },
+	{ "another one for the Read chunk", 7, { 8 }, { }, 0, 9 },
+	{ "another one for the second Read chunk", 0, { 7, 8 }, { }, 0, 9 },
+	{ "another one for the second Write chunk", 0, { }, { 7, 8 }, 0, 9 },
+	{ "another one for the Reply chunk", 0, { 7 }, { }, 8, 9 },
+	{ "another one in segments of zero length", 0, { }, { 7 }, 8 },
 };
 
 KUNIT_ARRAY_PARAM_DESC(chunk_handle, chunk_handle_cases, desc);
@@ -502,80 +297,49 @@ static void chunk_single_handle(struct kunit *test)
 			param->handle);
 }
 
-/* Offer three Write chunks: one of 100 bytes, one without segments, and one of 50 bytes. */
-static void chunk_offer_writes(struct rpcrdma_kunit *fx)
+struct chunk_assign_case {
+	const char	*desc;
+	u32		used, length;	/* chunks used before, and length of the result */
+	int		chunk;		/* the chunk that it goes to, or an error */
+	u32		left;		/* chunks used then */
+};
+
+/* The Call offers a Write chunk of 100 bytes, one without segments, and one of 50 bytes. */
+static const struct chunk_assign_case chunk_assign_cases[] = {
+	{ "a small result uses up the first chunk", 0, 3, 0, 1 },
+	{ "a chunk without segments: the result stays in the stream", 1, 30, -ENOENT, 2 },
+	{ "a chunk that is exactly large enough", 2, 50, 2, 3 },
+	{ "no more chunks", 3, 1, -ENOENT, 3 },
+	{ "a result of no bytes uses no chunk", 0, 0, -ENOENT, 0 },
+	{ "all of the first chunk", 0, 100, 0, 1 },
+	{ "a byte too many", 0, 101, -EMSGSIZE, 0 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(chunk_assign, chunk_assign_cases, desc);
+
+/* Covers: V1-WRC-02 V1-WRC-04 V1-WRC-12 V1-WRC-16 V1-WRC-17 V1-UNU-06 ULB-07 ULB-08 G-05 */
+static void chunk_assign(struct kunit *test)
 {
+	const struct chunk_assign_case *param = test->param_value;
+	struct rpcrdma_payload payloads[3] = {};
+	struct rpcrdma_kunit *fx = test->priv;
+	u32 i, used = param->used;
+
 	fx->kf_lists.ls_nwrites = 3;
 	fx->kf_lists.ls_write[0].ck_nsegs = 2;
 	fx->kf_lists.ls_write[0].ck_length = 100;
-	fx->kf_lists.ls_write[1].ck_nsegs = 0;
-	fx->kf_lists.ls_write[1].ck_length = 0;
 	fx->kf_lists.ls_write[2].ck_nsegs = 1;
 	fx->kf_lists.ls_write[2].ck_length = 50;
-}
-
-/* Covers: V1-WRC-02 V1-WRC-04 V1-WRC-12 V1-WRC-17 ULB-07 ULB-08 G-05 */
-static void chunk_assign_in_order(struct kunit *test)
-{
-	struct rpcrdma_payload payloads[3] = {};
-	struct rpcrdma_kunit *fx = test->priv;
-	u32 used = 0;
-
-	chunk_offer_writes(fx);
-
-	/* A small result uses up the first chunk */
 	KUNIT_EXPECT_EQ(test, rpcrdma_payload_assign(&fx->kf_lists, payloads,
-						     &used, 40, 3), 0);
-	KUNIT_EXPECT_EQ(test, used, 1);
-	/* The second chunk has no segments, so the second result stays in the stream */
-	KUNIT_EXPECT_EQ(test, rpcrdma_payload_assign(&fx->kf_lists, payloads,
-						     &used, 60, 30), -ENOENT);
-	KUNIT_EXPECT_EQ(test, used, 2);
-	/* The third chunk is exactly large enough */
-	KUNIT_EXPECT_EQ(test, rpcrdma_payload_assign(&fx->kf_lists, payloads,
-						     &used, 100, 50), 2);
-	KUNIT_EXPECT_EQ(test, used, 3);
-	/* There are no more chunks */
-	KUNIT_EXPECT_EQ(test, rpcrdma_payload_assign(&fx->kf_lists, payloads,
-						     &used, 200, 1), -ENOENT);
-	KUNIT_EXPECT_EQ(test, used, 3);
-
-	KUNIT_EXPECT_EQ(test, payloads[0].py_offset, 40);
-	KUNIT_EXPECT_EQ(test, payloads[0].py_length, 3);
-	KUNIT_EXPECT_EQ(test, payloads[1].py_length, 0);
-	KUNIT_EXPECT_EQ(test, payloads[2].py_offset, 100);
-	KUNIT_EXPECT_EQ(test, payloads[2].py_length, 50);
-}
-
-/* Covers: V1-UNU-06 G-05 */
-static void chunk_assign_nothing(struct kunit *test)
-{
-	struct rpcrdma_payload payloads[3] = {};
-	struct rpcrdma_kunit *fx = test->priv;
-	u32 used = 0;
-
-	chunk_offer_writes(fx);
-	KUNIT_EXPECT_EQ(test, rpcrdma_payload_assign(&fx->kf_lists, payloads,
-						     &used, 40, 0), -ENOENT);
-	KUNIT_EXPECT_EQ(test, used, 0);
-	KUNIT_EXPECT_EQ(test, rpcrdma_payload_assign(&fx->kf_lists, payloads,
-						     &used, 44, 100), 0);
-	KUNIT_EXPECT_EQ(test, payloads[0].py_offset, 44);
-}
-
-/* Covers: V1-WRC-16 */
-static void chunk_assign_too_much(struct kunit *test)
-{
-	struct rpcrdma_payload payloads[3] = {};
-	struct rpcrdma_kunit *fx = test->priv;
-	u32 used = 0;
-
-	chunk_offer_writes(fx);
-	KUNIT_EXPECT_EQ(test, rpcrdma_payload_assign(&fx->kf_lists, payloads,
-						     &used, 40, 101),
-			-EMSGSIZE);
-	KUNIT_EXPECT_EQ(test, used, 0);
-	KUNIT_EXPECT_EQ(test, payloads[0].py_length, 0);
+						     &used, 40, param->length),
+			param->chunk);
+	KUNIT_EXPECT_EQ(test, used, param->left);
+	for (i = 0; i < 3; i++) {
+		KUNIT_EXPECT_EQ(test, payloads[i].py_offset,
+				i == param->chunk ? 40 : 0);
+		KUNIT_EXPECT_EQ(test, payloads[i].py_length,
+				i == param->chunk ? param->length : 0);
+	}
 }
 
 /* Write a Read list of @n chunks. Each has one segment. The handles are 7, 8, and so on. */
@@ -875,47 +639,28 @@ struct chunk_head_case {
 
 /* The body has 400 bytes. Its head, the part in front of the Read chunk, may have up to 200. */
 static const struct chunk_head_case chunk_head_cases[] = {
-	{ "right behind the header", .nreads = 1, .flavor = CHUNK_UNIX, .cred_len = 20,
-	  .verf_len = 8, .position = 24 + 8 + 20 + 8 + 8, .keep = true },
-	{ "within the verifier", .nreads = 1, .flavor = CHUNK_UNIX, .cred_len = 20, .verf_len = 8,
-	  .position = 24 + 8 + 20 + 8 + 4 },
-	{ "before the verifier", .nreads = 1, .flavor = CHUNK_UNIX, .cred_len = 20,
-	  .position = 24 + 8 + 20 + 4 },
-	{ "before the credential", .nreads = 1, .position = 20 },
-	{ "a credential and a verifier of nothing", .nreads = 1, .position = 40, .keep = true },
-	{ "lengths are rounded up", .nreads = 1, .cred_len = 17, .verf_len = 1,
-	  .position = 24 + 8 + 20 + 8 + 4, .keep = true },
-	{ "a roundup is missing", .nreads = 1, .cred_len = 17, .verf_len = 1,
-	  .position = 24 + 8 + 20 + 8 },
-	{ "a credential longer than can be", .nreads = 1, .cred_len = U32_MAX, .position = 100 },
-	{ "a verifier longer than can be", .nreads = 1, .verf_len = U32_MAX, .position = 100 },
-	{ "the longest head", .nreads = 1, .position = 200, .keep = true },
-	{ "a longer head", .nreads = 1, .position = 204 },
-	{ "two chunks", .nreads = 2, .position = 100 },
-	{ "no chunk", .position = 100 },
-	{ "GSS without protection", .nreads = 1, .flavor = CHUNK_GSS, .cred_len = 24,
-	  .service = 1, .position = 100, .keep = true },
-	{ "GSS integrity", .nreads = 1, .flavor = CHUNK_GSS, .cred_len = 24, .service = 2,
-	  .position = 100 },
-	{ "GSS privacy", .nreads = 1, .flavor = CHUNK_GSS, .cred_len = 24, .service = 3,
-	  .position = 100 },
-	{ "another flavor is none of this", .nreads = 1, .flavor = CHUNK_UNIX, .cred_len = 24,
-	  .service = 3, .position = 100, .keep = true },
-	{ "the shortest GSS credential", .nreads = 1, .flavor = CHUNK_GSS, .cred_len = 16,
-	  .service = 1, .position = 100, .keep = true },
-	{ "a GSS credential too short for a service", .nreads = 1, .flavor = CHUNK_GSS,
-	  .cred_len = 12, .position = 100 },
+	{ "right behind the header", CHUNK_UNIX, 20, 0, 8, 24 + 8 + 20 + 8 + 8, 1, true },
+	{ "within the verifier", CHUNK_UNIX, 20, 0, 8, 24 + 8 + 20 + 8 + 4, 1 },
+	{ "before the verifier", CHUNK_UNIX, 20, 0, 0, 24 + 8 + 20 + 4, 1 },
+	{ "before the credential", 0, 0, 0, 0, 20, 1 },
+	{ "a credential and a verifier of nothing", 0, 0, 0, 0, 40, 1, true },
+	{ "lengths are rounded up", 0, 17, 0, 1, 24 + 8 + 20 + 8 + 4, 1, true },
+	{ "a roundup is missing", 0, 17, 0, 1, 24 + 8 + 20 + 8, 1 },
+	{ "a credential longer than can be", 0, U32_MAX, 0, 0, 100, 1 },
+	{ "a verifier longer than can be", 0, 0, 0, U32_MAX, 100, 1 },
+	{ "the longest head", 0, 0, 0, 0, 200, 1, true },
+	{ "a longer head", 0, 0, 0, 0, 204, 1 },
+	{ "two chunks", 0, 0, 0, 0, 100, 2 },
+	{ "no chunk", 0, 0, 0, 0, 100 },
+	{ "GSS without protection", CHUNK_GSS, 24, 1, 0, 100, 1, true },
+	{ "GSS integrity", CHUNK_GSS, 24, 2, 0, 100, 1 },
+	{ "GSS privacy", CHUNK_GSS, 24, 3, 0, 100, 1 },
+	{ "another flavor is none of this", CHUNK_UNIX, 24, 3, 0, 100, 1, true },
+	{ "the shortest GSS credential", CHUNK_GSS, 16, 1, 0, 100, 1, true },
+	{ "a GSS credential too short for a service", CHUNK_GSS, 12, 0, 0, 100, 1 },
 };
 
 KUNIT_ARRAY_PARAM_DESC(chunk_head, chunk_head_cases, desc);
-
-static void chunk_put_be32(u8 *to, u32 value)
-{
-	to[0] = value >> 24;
-	to[1] = value >> 16;
-	to[2] = value >> 8;
-	to[3] = value;
-}
 
 /* Covers: G-27 */
 static void chunk_keep_head(struct kunit *test)
@@ -928,11 +673,11 @@ static void chunk_keep_head(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, msg);
 	lists.ls_read[0].ck_position = param->position;
-	chunk_put_be32(msg + 24, param->flavor);
-	chunk_put_be32(msg + 28, param->cred_len);
+	put_unaligned_be32(param->flavor, msg + 24);
+	put_unaligned_be32(param->cred_len, msg + 28);
 	if (param->cred_len < 300) {
-		chunk_put_be32(msg + 32 + 12, param->service);
-		chunk_put_be32(msg + verf + 4, param->verf_len);
+		put_unaligned_be32(param->service, msg + 32 + 12);
+		put_unaligned_be32(param->verf_len, msg + verf + 4);
 	}
 	KUNIT_EXPECT_EQ(test, rpcrdma_lists_keep_head(&lists, msg, 400, 200),
 			param->keep);
@@ -949,16 +694,13 @@ static void chunk_keep_head(struct kunit *test)
 static struct kunit_case chunk_cases[] = {
 	KUNIT_CASE_PARAM(chunk_keep_head, chunk_head_gen_params),
 	KUNIT_CASE_PARAM(chunk_check_call, chunk_call_gen_params),
-	KUNIT_CASE(chunk_parts_rebuild_the_stream),
-	KUNIT_CASE(chunk_parts_of_item),
+	KUNIT_CASE_PARAM(chunk_divides_calls, chunk_parts_gen_params),
 	KUNIT_CASE(chunk_item_beyond_32_bits),
-	KUNIT_CASE(chunk_parts_of_unsound_lists),
+	KUNIT_CASE(chunk_segments_in_order),
 	KUNIT_CASE_PARAM(chunk_single_handle, chunk_handle_gen_params),
 	KUNIT_CASE(chunk_handles_behind_the_last),
 	KUNIT_CASE(chunk_grows_no_segments),
-	KUNIT_CASE(chunk_assign_in_order),
-	KUNIT_CASE(chunk_assign_nothing),
-	KUNIT_CASE(chunk_assign_too_much),
+	KUNIT_CASE_PARAM(chunk_assign, chunk_assign_gen_params),
 	KUNIT_CASE(chunk_gaps_are_what_is_left),
 	KUNIT_CASE(chunk_gap_after_an_odd_payload),
 	KUNIT_CASE(chunk_gap_before_the_last_payload),
