@@ -68,6 +68,8 @@ static void chunk_set_reads(struct rpcrdma_lists *lists,
 {
 	u32 i;
 
+	/* What lies behind the last chunk must not be used */
+	memset(lists->ls_read, 0xee, sizeof(lists->ls_read));
 	for (i = 0; i < 3 && (reads[i].position || reads[i].length); i++) {
 		lists->ls_read[i].ck_position = reads[i].position;
 		lists->ls_read[i].ck_length = reads[i].length;
@@ -127,6 +129,7 @@ static const struct chunk_parts_case chunk_parts_cases[] = {
 										      0 } } },
 	{ "an item at the position of an empty chunk", 12, { { 8, 0 } }, { 8, 4 },
 	  { { BODY, 0, 8, 0 }, { ITEM, 0, 4, 0 }, { BODY, 8, 4, 0 } } },
+	{ "an item of no bytes is none", 40, { }, { 8, 0 }, { { BODY, 0, 40, 0 } } },
 	{ "a chunk past the end, not checked", 40, { { 100, 8 } }, { },
 	  { { BODY, 0, 40, 0 }, { CHUNK, 0, 8, 0 } }, true },
 	{ "chunks in wrong order, not checked", 40, { { 20, 8 }, { 4, 8 } }, { },
@@ -144,6 +147,8 @@ KUNIT_ARRAY_PARAM_DESC(chunk_parts, chunk_parts_cases, desc);
 static void chunk_divides_calls(struct kunit *test)
 {
 	const struct chunk_parts_case *param = test->param_value;
+	const struct rpcrdma2_item *item = param->item.im_position ?
+		&param->item : NULL;
 	const struct chunk_part *want = param->parts;
 	struct rpcrdma_kunit *fx = test->priv;
 	u32 chunks = 0, total = 0, stream = 0;
@@ -152,7 +157,7 @@ static void chunk_divides_calls(struct kunit *test)
 
 	memset(&iter, 0xff, sizeof(iter));
 	chunk_set_reads(&fx->kf_lists, param->reads);
-	rpcrdma_part_first(&fx->kf_lists, &param->item, param->body_len, &iter);
+	rpcrdma_part_first(&fx->kf_lists, item, param->body_len, &iter);
 	for (; rpcrdma_part_next(&iter, &part); want++) {
 		KUNIT_ASSERT_LT(test, want - param->parts,
 				ARRAY_SIZE(param->parts));
@@ -172,15 +177,14 @@ static void chunk_divides_calls(struct kunit *test)
 			  ARRAY_SIZE(param->parts) || !want->length);
 	if (param->unsound)
 		return;
-	KUNIT_EXPECT_EQ(test,
-			rpcrdma_lists_check_call(&fx->kf_lists, &param->item,
-						 param->body_len, total,
-						 &stream), RPCRDMA_OK);
+	KUNIT_EXPECT_EQ(test, rpcrdma_lists_check_call(&fx->kf_lists, item,
+						       param->body_len, total,
+						       &stream), RPCRDMA_OK);
 	KUNIT_EXPECT_EQ(test, stream, total);
-	KUNIT_EXPECT_EQ(test,
-			rpcrdma_lists_check_call(&fx->kf_lists, &param->item,
-						 param->body_len, total - 1,
-						 &stream), RPCRDMA_BAD_LENGTH);
+	KUNIT_EXPECT_EQ(test, rpcrdma_lists_check_call(&fx->kf_lists, item,
+						       param->body_len,
+						       total - 1, &stream),
+			RPCRDMA_BAD_LENGTH);
 }
 
 /* Covers: RTX-54 */
@@ -210,14 +214,14 @@ static void chunk_segments_in_order(struct kunit *test)
 	};
 	struct rpcrdma_kunit *fx = test->priv;
 	struct rpcrdma_segment segs[4];
-	u32 i, j, n, offset = 0;
+	u32 i, j, n;
 
 	for (i = 0; i < ARRAY_SIZE(list); i++) {
 		fx_say(fx, 1, list[i][0]);
 		fx_seg(fx, list[i][1], list[i][2], 0);
 	}
 	fx_say(fx, 0, 0, 0);
-	KUNIT_ASSERT_EQ(test, fx_decode_lists(fx, &offset), RPCRDMA_OK);
+	KUNIT_ASSERT_EQ(test, fx_lists(fx), RPCRDMA_OK);
 	KUNIT_ASSERT_EQ(test, fx->kf_lists.ls_nreads, 2);
 	for (i = 0; i < 2; i++) {
 		const struct rpcrdma_chunk *chunk = &fx->kf_lists.ls_read[i];
@@ -269,7 +273,7 @@ static void chunk_single_handle(struct kunit *test)
 {
 	const struct chunk_handle_case *param = test->param_value;
 	struct rpcrdma_kunit *fx = test->priv;
-	u32 i, offset = 0;
+	u32 i;
 
 	if (param->call) {
 		fx_words(fx, (const u32[]) { 1, 0 }, 2);
@@ -291,7 +295,7 @@ static void chunk_single_handle(struct kunit *test)
 		chunk_put_array(fx, param->reply, param->length);
 	else
 		fx_word(fx, 0);
-	KUNIT_ASSERT_EQ(test, fx_decode_lists(fx, &offset), RPCRDMA_OK);
+	KUNIT_ASSERT_EQ(test, fx_lists(fx), RPCRDMA_OK);
 
 	KUNIT_EXPECT_EQ(test, rpcrdma_lists_single_handle(&fx->kf_lists),
 			param->handle);
@@ -364,12 +368,11 @@ static void chunk_grows_no_segments(struct kunit *test)
 	struct rpcrdma_kunit *fx = test->priv;
 	struct rpcrdma_seg_iter iter;
 	struct rpcrdma_segment seg;
-	u32 offset = 0;
 	u8 *list;
 
 	chunk_put_reads(fx, 3);
 	fx_words(fx, (const u32[]) { 0, 0 }, 2);
-	KUNIT_ASSERT_EQ(test, fx_decode_lists(fx, &offset), RPCRDMA_OK);
+	KUNIT_ASSERT_EQ(test, fx_lists(fx), RPCRDMA_OK);
 
 	/* Now all three segments have the position of the first */
 	list = (u8 *)fx->kf_lists.ls_read[0].ck_segs;
@@ -607,12 +610,12 @@ static void chunk_check_reply(struct kunit *test)
 		.co_segs = segs + 3, .co_nsegs = 2,
 	};
 	const struct chunk_back_case *param = test->param_value;
-	u32 offset = 0, reply_len = 77, written[2] = { 77, 77 };
+	u32 reply_len = 77, written[2] = { 77, 77 };
 	struct rpcrdma_kunit *fx = test->priv;
 	u32 i;
 
 	chunk_put_back(fx, param);
-	KUNIT_ASSERT_EQ(test, fx_decode_lists(fx, &offset), RPCRDMA_OK);
+	KUNIT_ASSERT_EQ(test, fx_lists(fx), RPCRDMA_OK);
 	fx->kf_hdr.hd_lists = fx->kf_lists;
 
 	KUNIT_EXPECT_EQ(test, rpcrdma_lists_check_reply(&fx->kf_hdr, writes,

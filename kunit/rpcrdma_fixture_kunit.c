@@ -222,6 +222,19 @@ enum rpcrdma_verdict fx_decode_lists(struct rpcrdma_kunit *fx, u32 *offset)
 }
 
 /**
+ * fx_lists - like fx_decode_lists() at the beginning of the message
+ * @fx: the fixture
+ *
+ * Return: the verdict.
+ */
+enum rpcrdma_verdict fx_lists(struct rpcrdma_kunit *fx)
+{
+	u32 offset = 0;
+
+	return fx_decode_lists(fx, &offset);
+}
+
+/**
  * fx_decode_call - decode bytes as a Call of version 1
  * @fx: the fixture; @kf_hdr is filled in, and points to a copy of the message
  *	that lives as long as the test case

@@ -142,6 +142,7 @@ void fx_seg(struct rpcrdma_kunit *fx, u32 handle, u32 length, u64 offset);
 void *fx_exact(struct rpcrdma_kunit *fx, const void *data, u32 len);
 u8 *fx_whole(struct rpcrdma_kunit *fx, enum rpcrdma_vector_id id, u32 *len);
 enum rpcrdma_verdict fx_decode_lists(struct rpcrdma_kunit *fx, u32 *offset);
+enum rpcrdma_verdict fx_lists(struct rpcrdma_kunit *fx);
 enum rpcrdma_verdict fx_decode_call(struct rpcrdma_kunit *fx, const void *data,
 				    u32 len);
 enum rpcrdma_verdict fx_decode_reply(struct rpcrdma_kunit *fx, const void *data,

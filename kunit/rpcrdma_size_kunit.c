@@ -210,26 +210,21 @@ struct size_client_case {
 	struct rpcrdma_client_sizes		sizes;
 };
 
+#define CLIENT(mr_pages, mrs, sq_depth) {						\
+	.cz_requests = 128, .cz_bc_requests = 16, .cz_mr_pages = (mr_pages),		\
+	.cz_mrs_per_rpc = (mrs), .cz_sq_depth = (sq_depth), .cz_rq_depth = 155,		\
+	.cz_recvs = 154,								\
+}
+
 /* Sizes for 128 requests and 16 callbacks, with pages of 4096 bytes */
 static const struct size_client_case size_client_cases[] = {
-	{ "rxe registers a megabyte at once", .caps = &size_rxe, .max_payload = MIB,
-	  .sizes = { .cz_requests = 128, .cz_bc_requests = 16, .cz_mr_pages = 257,
-		     .cz_mrs_per_rpc = 1, .cz_sq_depth = 128 * 7 + 16 + 2,
-		     .cz_rq_depth = 128 + 16 + 8 + 2 + 1, .cz_recvs = 154 } },
-	{ "rxe needs three regions for four megabytes", .caps = &size_rxe, .max_payload = 4 * MIB,
-	  .sizes = { .cz_requests = 128, .cz_bc_requests = 16, .cz_mr_pages = 512,
-		     .cz_mrs_per_rpc = 3, .cz_sq_depth = 128 * 11 + 16 + 2, .cz_rq_depth = 155,
-		     .cz_recvs = 154 } },
-	{ "siw needs two for a megabyte that is not aligned", .caps = &size_siw,
-	  .max_payload = MIB,
-	  .sizes = { .cz_requests = 128, .cz_bc_requests = 16, .cz_mr_pages = 256,
-		     .cz_mrs_per_rpc = 2, .cz_sq_depth = 128 * 9 + 16 + 2, .cz_rq_depth = 155,
-		     .cz_recvs = 154 } },
-	{ "mlx5 does not have its regions cut by max_sge_rd", .caps = &size_mlx5,
-	  .max_payload = 4 * MIB,
-	  .sizes = { .cz_requests = 128, .cz_bc_requests = 16, .cz_mr_pages = 1025,
-		     .cz_mrs_per_rpc = 1, .cz_sq_depth = 914, .cz_rq_depth = 155,
-		     .cz_recvs = 154 } },
+	{ "rxe registers a megabyte at once", &size_rxe, MIB, CLIENT(257, 1, 128 * 7 + 16 + 2) },
+	{ "rxe needs three regions for four megabytes", &size_rxe, 4 * MIB,
+	  CLIENT(512, 3, 128 * 11 + 16 + 2) },
+	{ "siw needs two for a megabyte that is not aligned", &size_siw, MIB,
+	  CLIENT(256, 2, 128 * 9 + 16 + 2) },
+	{ "mlx5 does not have its regions cut by max_sge_rd", &size_mlx5, 4 * MIB,
+	  CLIENT(1025, 1, 914) },
 };
 
 KUNIT_ARRAY_PARAM_DESC(size_client, size_client_cases, desc);
@@ -391,43 +386,60 @@ static void size_client_spares(struct kunit *test)
 	static const struct rpcrdma_client_sizes sizes = {
 		.cz_sq_depth = 900, .cz_rq_depth = 155,
 	};
-	struct rpcrdma_device_caps caps = {
-		.dc_max_qp_wr = 8192, .dc_max_cqe = 65536,
+	static const struct {
+		int max_qp_wr, max_cqe;
+		u32 spare;
+	} cases[] = {
+		{ 8192, 65536, 16 },
+		{ 160, 65536, 5 },
+		{ 155, 65536, 0 },
+		{ 8192, 1058, 3 },
+		{ 8192, 1000, 0 },
 	};
+	u32 i;
 
-	KUNIT_EXPECT_EQ(test, rpcrdma_size_client_spare(&caps, &sizes), 16);
-	caps.dc_max_qp_wr = 160;
-	KUNIT_EXPECT_EQ(test, rpcrdma_size_client_spare(&caps, &sizes), 5);
-	caps.dc_max_qp_wr = 155;
-	KUNIT_EXPECT_EQ(test, rpcrdma_size_client_spare(&caps, &sizes), 0);
-	caps.dc_max_qp_wr = 8192;
-	caps.dc_max_cqe = 1058;
-	KUNIT_EXPECT_EQ(test, rpcrdma_size_client_spare(&caps, &sizes), 3);
-	caps.dc_max_cqe = 1000;
-	KUNIT_EXPECT_EQ(test, rpcrdma_size_client_spare(&caps, &sizes), 0);
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		const struct rpcrdma_device_caps caps = {
+			.dc_max_qp_wr = cases[i].max_qp_wr,
+			.dc_max_cqe = cases[i].max_cqe,
+		};
+
+		KUNIT_EXPECT_EQ(test, rpcrdma_size_client_spare(&caps, &sizes),
+				cases[i].spare);
+	}
+}
+
+static int size_client(const struct rpcrdma_device_caps *caps, u32 requests,
+		       u32 page_size)
+{
+	struct rpcrdma_client_sizes sizes;
+
+	return rpcrdma_size_client(caps, requests, 2, MIB, page_size, &sizes);
+}
+
+static int size_server(const struct rpcrdma_device_caps *caps, u32 requests,
+		       u32 page_size)
+{
+	struct rpcrdma_server_sizes sizes;
+
+	return rpcrdma_size_server(caps, requests, 2, MIB, page_size, &sizes);
 }
 
 /* The client refuses invalid arguments, and devices that it cannot use. */
 static void size_client_refuses(struct kunit *test)
 {
 	struct rpcrdma_device_caps caps = size_rxe;
-	struct rpcrdma_client_sizes sizes;
 
-	KUNIT_EXPECT_EQ(test, rpcrdma_size_client(&caps, 0, 2, MIB, 4096,
-						  &sizes), -EINVAL);
-	KUNIT_EXPECT_EQ(test, rpcrdma_size_client(&caps, 1, 2, MIB, 0, &sizes),
-			-EINVAL);
+	KUNIT_EXPECT_EQ(test, size_client(&caps, 0, 4096), -EINVAL);
+	KUNIT_EXPECT_EQ(test, size_client(&caps, 1, 0), -EINVAL);
 	caps.dc_frwr = false;
-	KUNIT_EXPECT_EQ(test, rpcrdma_size_client(&caps, 1, 2, MIB, 4096,
-						  &sizes), -EOPNOTSUPP);
+	KUNIT_EXPECT_EQ(test, size_client(&caps, 1, 4096), -EOPNOTSUPP);
 	caps = size_rxe;
 	caps.dc_max_mr_pages = 0;
-	KUNIT_EXPECT_EQ(test, rpcrdma_size_client(&caps, 1, 2, MIB, 4096,
-						  &sizes), -EOPNOTSUPP);
+	KUNIT_EXPECT_EQ(test, size_client(&caps, 1, 4096), -EOPNOTSUPP);
 	caps = size_rxe;
 	caps.dc_max_mr = 2;
-	KUNIT_EXPECT_EQ(test, rpcrdma_size_client(&caps, 1, 2, MIB, 4096,
-						  &sizes), -EOPNOTSUPP);
+	KUNIT_EXPECT_EQ(test, size_client(&caps, 1, 4096), -EOPNOTSUPP);
 }
 
 /* The smallest payloads, and a device that can do more than a connection uses. */
@@ -462,33 +474,23 @@ struct size_server_case {
 	struct rpcrdma_server_sizes		sizes;
 };
 
+#define SERVER(requests, send_sges, read_mrs, sq_depth, ord) {				\
+	.sz_requests = (requests), .sz_bc_requests = 2, .sz_send_sges = (send_sges),	\
+	.sz_read_mrs = (read_mrs), .sz_sq_depth = (sq_depth), .sz_ord = (ord),		\
+}
+
 /* Sizes if 128 requests and 2 callbacks are wanted, with pages of 4096 bytes */
 static const struct size_server_case size_server_cases[] = {
-	{ "rxe with a megabyte", .caps = &size_rxe, .max_payload = MIB,
-	  .sizes = { .sz_requests = 128, .sz_bc_requests = 2, .sz_send_sges = 32,
-		     .sz_read_mrs = 0, .sz_sq_depth = 64 + 2 + 2 + 3 * 9 + 16, .sz_rq_depth = 141,
-		     .sz_recvs = 140, .sz_ord = 128 } },
-	{ "mlx5 with four megabytes", .caps = &size_mlx5, .max_payload = 4 * MIB,
-	  .sizes = { .sz_requests = 128, .sz_bc_requests = 2, .sz_send_sges = 30,
-		     .sz_read_mrs = 80, .sz_sq_depth = 2 + 3 * 80, .sz_rq_depth = 141,
-		     .sz_recvs = 140, .sz_ord = 16 } },
-	{ "siw reads through regions, not by single pages", .caps = &size_siw, .max_payload = MIB,
-	  .sizes = { .sz_requests = 128, .sz_bc_requests = 2, .sz_send_sges = 6,
-		     .sz_read_mrs = 80, .sz_sq_depth = 2 + 3 * 80, .sz_rq_depth = 141,
-		     .sz_recvs = 140, .sz_ord = 64 } },
-	{ "a device that reads page by page", .caps = &size_page_reader, .max_payload = MIB,
-	  .sizes = { .sz_requests = 128, .sz_bc_requests = 2, .sz_send_sges = 30,
-		     .sz_read_mrs = 0, .sz_sq_depth = 64 + 2 + 2 + 3 * 257 + 16,
-		     .sz_rq_depth = 141, .sz_recvs = 140, .sz_ord = 1 } },
-	{ "short queues: all of one are Receives", .caps = &size_short_queues, .max_payload = MIB,
-	  .sizes = { .sz_requests = 115, .sz_bc_requests = 2, .sz_send_sges = 32,
-		     .sz_read_mrs = 0, .sz_sq_depth = 58 + 2 + 2 + 3 * 9 + 16, .sz_rq_depth = 128,
-		     .sz_recvs = 127, .sz_ord = 128 } },
-	{ "a short completion queue: one Send at a time", .caps = &size_short_cq,
-	  .max_payload = MIB,
-	  .sizes = { .sz_requests = 85, .sz_bc_requests = 2, .sz_send_sges = 32, .sz_read_mrs = 0,
-		     .sz_sq_depth = 1 + 2 + 2 + 9 + 16, .sz_rq_depth = 98, .sz_recvs = 97,
-		     .sz_ord = 128 } },
+	{ "rxe with a megabyte", &size_rxe, MIB, SERVER(128, 32, 0, 64 + 2 + 2 + 3 * 9 + 16, 128) },
+	{ "mlx5 with four megabytes", &size_mlx5, 4 * MIB, SERVER(128, 30, 80, 2 + 3 * 80, 16) },
+	{ "siw reads through regions, not by single pages", &size_siw, MIB,
+	  SERVER(128, 6, 80, 2 + 3 * 80, 64) },
+	{ "a device that reads page by page", &size_page_reader, MIB,
+	  SERVER(128, 30, 0, 64 + 2 + 2 + 3 * 257 + 16, 1) },
+	{ "short queues: all of one are Receives", &size_short_queues, MIB,
+	  SERVER(115, 32, 0, 58 + 2 + 2 + 3 * 9 + 16, 128) },
+	{ "a short completion queue: one Send at a time", &size_short_cq, MIB,
+	  SERVER(85, 32, 0, 1 + 2 + 2 + 9 + 16, 128) },
 };
 
 KUNIT_ARRAY_PARAM_DESC(size_server, size_server_cases, desc);
@@ -501,12 +503,14 @@ KUNIT_ARRAY_PARAM_DESC(size_server, size_server_cases, desc);
 static void size_server_examples(struct kunit *test)
 {
 	const struct size_server_case *param = test->param_value;
-	struct rpcrdma_server_sizes sizes;
+	struct rpcrdma_server_sizes sizes, want = param->sizes;
 
+	want.sz_recvs = want.sz_requests + 2 + 10;
+	want.sz_rq_depth = want.sz_recvs + 1;
 	KUNIT_ASSERT_EQ(test, rpcrdma_size_server(param->caps, 128, 2,
 						  param->max_payload, 4096,
 						  &sizes), 0);
-	KUNIT_EXPECT_MEMEQ(test, &sizes, &param->sizes, sizeof(sizes));
+	KUNIT_EXPECT_MEMEQ(test, &sizes, &want, sizeof(sizes));
 }
 
 static void size_check_server(struct kunit *test,
@@ -583,39 +587,28 @@ static void size_server_grid(struct kunit *test)
 static void size_server_refuses(struct kunit *test)
 {
 	struct rpcrdma_device_caps caps = size_siw;
-	struct rpcrdma_server_sizes sizes;
 
-	KUNIT_EXPECT_EQ(test, rpcrdma_size_server(&caps, 0, 2, MIB, 4096,
-						  &sizes), -EINVAL);
-	KUNIT_EXPECT_EQ(test, rpcrdma_size_server(&caps, 1, 2, MIB, 0, &sizes),
-			-EINVAL);
-	KUNIT_EXPECT_EQ(test,
-			rpcrdma_size_server(&caps, 1, 2, MIB, 4096, &sizes), 0);
+	KUNIT_EXPECT_EQ(test, size_server(&caps, 0, 4096), -EINVAL);
+	KUNIT_EXPECT_EQ(test, size_server(&caps, 1, 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, size_server(&caps, 1, 4096), 0);
 	caps.dc_frwr = false;
-	KUNIT_EXPECT_EQ(test, rpcrdma_size_server(&caps, 1, 2, MIB, 4096,
-						  &sizes), -EOPNOTSUPP);
+	KUNIT_EXPECT_EQ(test, size_server(&caps, 1, 4096), -EOPNOTSUPP);
 	caps = size_siw;
 	caps.dc_max_mr_pages = 0;
-	KUNIT_EXPECT_EQ(test, rpcrdma_size_server(&caps, 1, 2, MIB, 4096,
-						  &sizes), -EOPNOTSUPP);
+	KUNIT_EXPECT_EQ(test, size_server(&caps, 1, 4096), -EOPNOTSUPP);
+	/* On a device that is not iWARP, RDMA Reads need no region */
+	caps.dc_iwarp = false;
+	caps.dc_frwr = false;
+	KUNIT_EXPECT_EQ(test, size_server(&caps, 1, 4096), 0);
 	/* RDMA Reads to 16 regions take 48 entries of the send queue. The drain marker and the
 	 * keepalive's probe take two more.
 	 */
 	caps = size_siw;
 	caps.dc_max_send_sge = 16;
 	caps.dc_max_qp_wr = 49;
-	KUNIT_EXPECT_EQ(test, rpcrdma_size_server(&caps, 1, 2, MIB, 4096,
-						  &sizes), -EOPNOTSUPP);
+	KUNIT_EXPECT_EQ(test, size_server(&caps, 1, 4096), -EOPNOTSUPP);
 	caps.dc_max_qp_wr = 50;
-	KUNIT_EXPECT_EQ(test,
-			rpcrdma_size_server(&caps, 1, 2, MIB, 4096, &sizes), 0);
-	/* On a device that is not iWARP, RDMA Reads need no region */
-	caps = size_siw;
-	caps.dc_max_mr_pages = 0;
-	caps.dc_iwarp = false;
-	caps.dc_frwr = false;
-	KUNIT_EXPECT_EQ(test,
-			rpcrdma_size_server(&caps, 1, 2, MIB, 4096, &sizes), 0);
+	KUNIT_EXPECT_EQ(test, size_server(&caps, 1, 4096), 0);
 }
 
 /* The completion queues have an entry for each entry of the send queue and of the receive queue. If

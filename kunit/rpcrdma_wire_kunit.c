@@ -24,8 +24,8 @@ static void wire_put_read(struct rpcrdma_kunit *fx, u32 position, u32 handle,
 /* Add a Write chunk or a Reply chunk of @nsegs segments to the message. The segment count of the
  * chunk is @count, which may be wrong.
  */
-static void rpcrdma_wire_put_array(struct rpcrdma_kunit *fx, u32 count,
-				   u32 nsegs, u32 length)
+static void wire_put_array(struct rpcrdma_kunit *fx, u32 count, u32 nsegs,
+			   u32 length)
 {
 	u32 i;
 
@@ -80,10 +80,10 @@ static void wire_all_presence_combinations(struct kunit *test)
 			wire_put_read(fx, 80, 7, 100, 0x123456789aull);
 		fx_word(fx, NONE);
 		if (write)
-			rpcrdma_wire_put_array(fx, 2, 2, 200);
+			wire_put_array(fx, 2, 2, 200);
 		fx_word(fx, NONE);
 		if (reply)
-			rpcrdma_wire_put_array(fx, 3, 3, 300);
+			wire_put_array(fx, 3, 3, 300);
 		else
 			fx_word(fx, NONE);
 
@@ -122,9 +122,9 @@ static void wire_put_one_each(struct rpcrdma_kunit *fx)
 	fx_clear(fx);
 	wire_put_read(fx, 4, 1, 2, 3);
 	fx_word(fx, NONE);
-	rpcrdma_wire_put_array(fx, 1, 1, 1);
+	wire_put_array(fx, 1, 1, 1);
 	fx_word(fx, NONE);
-	rpcrdma_wire_put_array(fx, 1, 1, 1);
+	wire_put_array(fx, 1, 1, 1);
 }
 
 /* Covers: V1-HDR-22 */
@@ -134,19 +134,15 @@ static void wire_presence_is_zero_or_one(struct kunit *test)
 	static const u32 at[] = { 0, 24, 28, 52, 56 };
 	static const u32 words[] = { 2, 0x100, 0x01000000, 0xffffffff };
 	struct rpcrdma_kunit *fx = test->priv;
-	u32 i, j, offset;
+	u32 i, j;
 
 	for (i = 0; i < ARRAY_SIZE(at); i++) {
 		for (j = 0; j < ARRAY_SIZE(words); j++) {
 			wire_put_one_each(fx);
-			offset = 0;
-			KUNIT_ASSERT_EQ(test, fx_decode_lists(fx, &offset),
-					RPCRDMA_OK);
+			KUNIT_ASSERT_EQ(test, fx_lists(fx), RPCRDMA_OK);
 
 			put_unaligned_be32(words[j], fx->kf_buf + at[i]);
-			offset = 0;
-			KUNIT_EXPECT_EQ(test, fx_decode_lists(fx, &offset),
-					RPCRDMA_BAD_LIST);
+			KUNIT_EXPECT_EQ(test, fx_lists(fx), RPCRDMA_BAD_LIST);
 		}
 	}
 }
@@ -155,14 +151,13 @@ static void wire_presence_is_zero_or_one(struct kunit *test)
 static void wire_truncated_lists(struct kunit *test)
 {
 	struct rpcrdma_kunit *fx = test->priv;
-	u32 len, offset;
+	u32 len;
 
 	wire_put_one_each(fx);
 	for (len = fx->kf_len; len-- > 0;) {
 		fx->kf_len = len;
-		offset = 0;
-		KUNIT_EXPECT_EQ_MSG(test, fx_decode_lists(fx, &offset),
-				    RPCRDMA_BAD_LIST, "of %u bytes", len);
+		KUNIT_EXPECT_EQ_MSG(test, fx_lists(fx), RPCRDMA_BAD_LIST,
+				    "of %u bytes", len);
 	}
 }
 
@@ -188,20 +183,15 @@ struct wire_count_case {
 };
 
 static const struct wire_count_case wire_count_cases[] = {
-	{ "no segments pass", .count = 0, .present = 0, .verdict = RPCRDMA_OK },
-	{ "one segment passes", .count = 1, .present = 1, .verdict = RPCRDMA_OK },
-	{ "sixteen segments pass", .count = 16, .present = 16, .verdict = RPCRDMA_OK },
-	{ "as many segments as are accepted pass", .count = 64, .present = 64,
-	  .verdict = RPCRDMA_OK },
-	{ "one segment more than is accepted", .count = 65, .present = 65,
-	  .verdict = RPCRDMA_MANY_SEGS },
-	{ "a count that is one too high", .count = 4, .present = 3, .verdict = RPCRDMA_BAD_LIST },
-	{ "a count of one with nothing behind it", .count = 1, .present = 0,
-	  .verdict = RPCRDMA_BAD_LIST },
-	{ "a count whose bytes overflow 32 bits", .count = 0x10000000, .present = 1,
-	  .verdict = RPCRDMA_BAD_LIST },
-	{ "the highest count there is", .count = 0xffffffff, .present = 1,
-	  .verdict = RPCRDMA_BAD_LIST },
+	{ "no segments pass", 0, 0, RPCRDMA_OK },
+	{ "one segment passes", 1, 1, RPCRDMA_OK },
+	{ "sixteen segments pass", 16, 16, RPCRDMA_OK },
+	{ "as many segments as are accepted pass", 64, 64, RPCRDMA_OK },
+	{ "one segment more than is accepted", 65, 65, RPCRDMA_MANY_SEGS },
+	{ "a count that is one too high", 4, 3, RPCRDMA_BAD_LIST },
+	{ "a count of one with nothing behind it", 1, 0, RPCRDMA_BAD_LIST },
+	{ "a count whose bytes overflow 32 bits", 0x10000000, 1, RPCRDMA_BAD_LIST },
+	{ "the highest count there is", 0xffffffff, 1, RPCRDMA_BAD_LIST },
 };
 
 KUNIT_ARRAY_PARAM_DESC(wire_count, wire_count_cases, desc);
@@ -216,7 +206,7 @@ static void wire_segment_counts(struct kunit *test)
 
 	/* First the array is a Write chunk. It may have fewer segments than its count says */
 	fx_word(fx, NONE);
-	rpcrdma_wire_put_array(fx, param->count, param->present, 1);
+	wire_put_array(fx, param->count, param->present, 1);
 	if (enough)
 		fx_words(fx, (const u32[]) { 0, 0 }, 2);
 	KUNIT_EXPECT_EQ(test, fx_decode_lists(fx, &offset), param->verdict);
@@ -228,7 +218,7 @@ static void wire_segment_counts(struct kunit *test)
 	offset = 0;
 	fx_clear(fx);
 	fx_words(fx, (const u32[]) { 0, 0 }, 2);
-	rpcrdma_wire_put_array(fx, param->count, param->present, 1);
+	wire_put_array(fx, param->count, param->present, 1);
 	KUNIT_EXPECT_EQ(test, fx_decode_lists(fx, &offset), param->verdict);
 	if (!param->verdict)
 		KUNIT_EXPECT_EQ(test, fx->kf_lists.ls_reply.ck_nsegs,
@@ -239,15 +229,14 @@ static void wire_segment_counts(struct kunit *test)
 static void wire_read_segment_limit(struct kunit *test)
 {
 	struct rpcrdma_kunit *fx = test->priv;
-	u32 i, n, offset;
+	u32 i, n;
 
 	for (n = 63; n <= 66; n++) {
 		fx_clear(fx);
 		for (i = 0; i < n; i++)
 			wire_put_read(fx, 40, i, 1, 0);
 		fx_words(fx, (const u32[]) { 0, 0, 0 }, 3);
-		offset = 0;
-		KUNIT_EXPECT_EQ(test, fx_decode_lists(fx, &offset),
+		KUNIT_EXPECT_EQ(test, fx_lists(fx),
 				n <= 64 ? RPCRDMA_OK : RPCRDMA_MANY_SEGS);
 	}
 }
@@ -257,7 +246,7 @@ static void wire_chunk_limit(struct kunit *test)
 {
 	struct rpcrdma_kunit *fx = test->priv;
 	enum rpcrdma_verdict verdict;
-	u32 i, n, first, offset;
+	u32 i, n, first;
 
 	for (n = 15; n <= 18; n++) {
 		verdict = n <= 16 ? RPCRDMA_OK : RPCRDMA_MANY_READS;
@@ -268,19 +257,16 @@ static void wire_chunk_limit(struct kunit *test)
 			for (i = 0; i < n; i++)
 				wire_put_read(fx, 4 * (first + i), 1, 1, 0);
 			fx_words(fx, (const u32[]) { 0, 0, 0 }, 3);
-			offset = 0;
-			KUNIT_EXPECT_EQ(test, fx_decode_lists(fx, &offset),
-					verdict);
+			KUNIT_EXPECT_EQ(test, fx_lists(fx), verdict);
 		}
 
 		verdict = n <= 16 ? RPCRDMA_OK : RPCRDMA_MANY_WRITES;
 		fx_clear(fx);
 		fx_word(fx, NONE);
 		for (i = 0; i < n; i++)
-			rpcrdma_wire_put_array(fx, 1, 1, 1);
+			wire_put_array(fx, 1, 1, 1);
 		fx_words(fx, (const u32[]) { 0, 0 }, 2);
-		offset = 0;
-		KUNIT_EXPECT_EQ(test, fx_decode_lists(fx, &offset), verdict);
+		KUNIT_EXPECT_EQ(test, fx_lists(fx), verdict);
 	}
 }
 
@@ -289,7 +275,7 @@ static void wire_lengths_must_not_overflow(struct kunit *test)
 {
 	struct rpcrdma_kunit *fx = test->priv;
 	enum rpcrdma_verdict verdict;
-	u32 over, offset;
+	u32 over;
 
 	for (over = 0; over < 2; over++) {
 		verdict = over ? RPCRDMA_BAD_LENGTH : RPCRDMA_OK;
@@ -298,23 +284,20 @@ static void wire_lengths_must_not_overflow(struct kunit *test)
 		wire_put_read(fx, 8, 1, 0xfffffff0, 0);
 		wire_put_read(fx, 8, 1, 0xf + over, 0);
 		fx_words(fx, (const u32[]) { 0, 0, 0 }, 3);
-		offset = 0;
-		KUNIT_EXPECT_EQ(test, fx_decode_lists(fx, &offset), verdict);
+		KUNIT_EXPECT_EQ(test, fx_lists(fx), verdict);
 
 		fx_clear(fx);
 		fx_words(fx, (const u32[]) { 0, 1, 2 }, 3);
 		fx_seg(fx, 1, 0x80000000 - 1 + over, 0);
 		fx_seg(fx, 1, 0x80000000, 0);
 		fx_words(fx, (const u32[]) { 0, 0 }, 2);
-		offset = 0;
-		KUNIT_EXPECT_EQ(test, fx_decode_lists(fx, &offset), verdict);
+		KUNIT_EXPECT_EQ(test, fx_lists(fx), verdict);
 
 		fx_clear(fx);
 		fx_words(fx, (const u32[]) { 0, 0, 1, 2 }, 4);
 		fx_seg(fx, 1, 0xffffffff, 0);
 		fx_seg(fx, 1, over, 0);
-		offset = 0;
-		KUNIT_EXPECT_EQ(test, fx_decode_lists(fx, &offset), verdict);
+		KUNIT_EXPECT_EQ(test, fx_lists(fx), verdict);
 	}
 }
 
@@ -323,17 +306,16 @@ static void wire_empty_pieces_pass(struct kunit *test)
 {
 	struct rpcrdma_kunit *fx = test->priv;
 	struct rpcrdma_lists *lists = &fx->kf_lists;
-	u32 offset = 0;
 
 	wire_put_read(fx, 8, 1, 0, 0);
 	wire_put_read(fx, 8, 1, 5, 0);
 	wire_put_read(fx, 8, 1, 0, 0);
 	fx_word(fx, NONE);
-	rpcrdma_wire_put_array(fx, 0, 0, 0);
-	rpcrdma_wire_put_array(fx, 1, 1, 0);
+	wire_put_array(fx, 0, 0, 0);
+	wire_put_array(fx, 1, 1, 0);
 	fx_word(fx, NONE);
-	rpcrdma_wire_put_array(fx, 0, 0, 0);
-	KUNIT_ASSERT_EQ(test, fx_decode_lists(fx, &offset), RPCRDMA_OK);
+	wire_put_array(fx, 0, 0, 0);
+	KUNIT_ASSERT_EQ(test, fx_lists(fx), RPCRDMA_OK);
 
 	KUNIT_EXPECT_EQ(test, lists->ls_nreads, 1);
 	KUNIT_EXPECT_EQ(test, lists->ls_read[0].ck_nsegs, 3);
@@ -360,7 +342,7 @@ static void wire_reads_are_grouped(struct kunit *test)
 	struct rpcrdma_segment segs[SHUFFLE_SEGS];
 	u32 position[SHUFFLE_SEGS];
 	const struct rpcrdma_chunk *chunk;
-	u32 i, j, n, next, seen, offset, round;
+	u32 i, j, n, next, seen, round;
 
 	for (round = 0; round < 200; round++) {
 		fx_clear(fx);
@@ -369,8 +351,7 @@ static void wire_reads_are_grouped(struct kunit *test)
 			wire_put_read(fx, position[i], i, 3 * i + 1, i);
 		}
 		fx_words(fx, (const u32[]) { 0, 0, 0 }, 3);
-		offset = 0;
-		KUNIT_ASSERT_EQ(test, fx_decode_lists(fx, &offset), RPCRDMA_OK);
+		KUNIT_ASSERT_EQ(test, fx_lists(fx), RPCRDMA_OK);
 
 		seen = 0;
 		for (i = 0; i <= lists->ls_nreads; i++) {
