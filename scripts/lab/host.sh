@@ -261,7 +261,7 @@ PKG_KRB5=(krb5-kdc krb5-admin-server krb5-user)
 PKG_PROGRAMS=(qemu-utils)
 PKG_PROGRAMS_ALL=(git postgresql)
 PKG_CHECK=(sparse shellcheck pyflakes3 shfmt mandoc python3-docutils busybox-static procps)
-PKG_PACKAGE=(dkms dpkg-dev debhelper dh-dkms lintian man-db)
+PKG_PACKAGE=(dkms dpkg-dev debhelper dh-dkms lintian man-db rpm rpmlint dracut-core openssl git)
 # For KMSAN only
 PKG_CLANG=(clang lld llvm)
 # Compilers for other platforms, and an emulator for their programs

@@ -1,15 +1,28 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# The version of the module, the supported kernels, and a function that writes the source tree for DKMS. The scripts deb
-# and dkms source this file. They run on machines of users, so they do not use scripts/lab.
+# The version of the module, the supported kernels, and functions that write the source tree for DKMS and what the
+# packages install. The scripts deb, rpm, dist and dkms source this file. They run on machines of users, so they do not
+# use scripts/lab.
 set -euo pipefail
+umask 022
 
 TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 PACKAGE=$TOP/scripts/package
 VERSION=$("$PACKAGE/version")
 KERNELS=$(sed -n 's/^rpcrdma-kernels := //p' "$TOP/Kbuild")
+# The same commit always gives the same packages.
+EPOCH=${SOURCE_DATE_EPOCH:-$("$PACKAGE/version" --seconds)}
+EPOCH=${EPOCH:-$(date +%s)}
 
 die() { echo "${0##*/}: $*" >&2; exit 1; }
+
+# need <packages> <program...>: the program must exist; the packages are those that have it
+need() {
+	local tool
+	for tool in "${@:2}"; do
+		command -v "$tool" >/dev/null || die "no $tool ($1)"
+	done
+}
 
 [ -n "$KERNELS" ] || die "Kbuild does not list its kernels"
 RANGE=$(sed 's/ / and /; s/\( and [^ ]*\) .* /\1 to /' <<<"$KERNELS")
@@ -32,4 +45,18 @@ dkms_source() {
 	sed -e "s/@VERSION@/$VERSION/" -e "s/@KERNELS@/$RANGE/" \
 		-e "s/@REGEX@/$(sed 's/\./\\\\./g; s/ /|/g' <<<"$KERNELS")/" \
 		"$PACKAGE/dkms.conf.in" >"$1/dkms.conf"
+}
+
+# package_root <directory>: write the files that a package installs. No document is compressed, so that Grafana can
+# import the dashboard, and any pager can show the others.
+package_root() {
+	local page
+	dkms_source "$1/usr/src/rpcrdma-$VERSION"
+	install -m 755 -D -t "$1/usr/sbin" "$PACKAGE"/rpcrdma-{check,stats}
+	install -m 644 -D -t "$1/usr/share/doc/rpcrdma-dkms" \
+		"$TOP"/Documentation/{quickstart.rst,admin.rst,releases.rst,distros.rst,grafana.json,grafana.svg}
+	for page in rpcrdma.4 rpcrdma-check.8 rpcrdma-stats.8; do
+		install -m 644 -D -t "$1/usr/share/man/man${page##*.}" "$TOP/Documentation/$page"
+		gzip -9n "$1/usr/share/man/man${page##*.}/$page"
+	done
 }

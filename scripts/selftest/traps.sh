@@ -233,7 +233,6 @@ test_version-elsewhere() {
 	[[ $("$repo/below/scripts/package/version") != *git* ]] || fail "of another repository's commit"
 	[ "$("$repo/scripts/package/version" --seconds)" = "$(date -d 2026-11-24T12:00:00Z +%s)" ] || fail "not the time of the commit"
 	[ -z "$("$repo/below/scripts/package/version" --seconds)" ] || fail "the time of another repository's commit"
-	grep -q 'version" --seconds' "$tree/scripts/package/deb" || fail "the package has another time"
 }
 
 # refused <pattern> <command...>: check that the command ends with an error status, and does not
@@ -312,6 +311,12 @@ test_dkms-and-package() {
 		! "$tree/scripts/package/dkms" uninstall >"$tmp/out" 2>&1 && grep -q 'the package rpcrdma-dkms is' "$tmp/out" ||
 			fail "not refused when the package is $status: $(tail -n 1 "$tmp/out")"
 	done
+	printf '#!/bin/sh\nexit 1\n' >/usr/bin/dpkg-query
+	printf '#!/bin/sh\n[ "$*" = "-q rpcrdma-dkms" ]\n' >/usr/bin/rpm
+	chmod 755 /usr/bin/rpm
+	! "$tree/scripts/package/dkms" uninstall >"$tmp/out" 2>&1 && grep -q 'the package rpcrdma-dkms is' "$tmp/out" ||
+		fail "not refused when the RPM is installed: $(tail -n 1 "$tmp/out")"
+	printf '#!/bin/sh\nexit 1\n' >/usr/bin/rpm
 	for status in not-installed config-files; do
 		printf '#!/bin/sh\necho %s\n' $status >/usr/bin/dpkg-query
 		"$tree/scripts/package/dkms" uninstall >"$tmp/out" 2>&1 || fail "$status: $(tail -n 1 "$tmp/out")"
@@ -364,12 +369,15 @@ test_check-without-kernel() {
 
 # make clean leaves packages of older versions, to which an administrator may want to return.
 test_clean() {
-	local old=$tmp/clean/rpcrdma-dkms_0.8.0_all.deb new
+	local version f
 	copy "$tmp/clean"
-	new=$tmp/clean/rpcrdma-dkms_$("$tmp/clean/scripts/package/version")_all.deb
-	touch "$old" "$new"
-	make -s -C "$tmp/clean" clean KDIR=/nonexistent
-	[ -e "$old" ] && [ ! -e "$new" ] || fail "left: $(ls "$tmp"/clean/*.deb)"
+	cd "$tmp/clean"
+	for version in 0.8.0 "$(scripts/package/version)"; do
+		touch "rpcrdma-dkms_${version}_all.deb" "rpcrdma-dkms-$version-1.noarch.rpm"
+	done
+	make -s clean KDIR=/nonexistent
+	for f in rpcrdma-dkms_0.8.0_all.deb rpcrdma-dkms-0.8.0-1.noarch.rpm; do [ -e $f ] || fail "no $f"; done
+	[ "$(ls *.deb *.rpm | wc -l)" = 2 ] || fail "left: $(ls *.deb *.rpm)"
 }
 
 test_help() {

@@ -1,12 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Test the Debian package, the DKMS targets and make install, without a guest, in a chroot. Its root
-# is an overlay of the host's root directory. Its /lib/modules has only the kernel for which the
-# module is built, and one that the module does not support. All changes go to the overlay, not to
-# the host.
+# Test the packages, the DKMS targets and make install, without a guest, in a chroot.
+# Its root is an overlay of the host's root directory. Its /lib/modules has only the kernel for which
+# the module is built, and one that the module does not support. All changes go to the overlay, not
+# to the host. For the RPM, DKMS takes the chroot for RHEL.
 # KERNEL 6.12 means Debian's own kernel here, which is what most people build for.
 # Guests: none
 # Providers: rxe
+# Limit: 3600
 #
 # usage: package.sh KERNEL DIRECTORY     (run by run-group.sh; results on stdout)
 . "$(dirname "$0")/../../lab/kmod.sh"
@@ -31,6 +32,7 @@ version=$("$TOP/scripts/package/version")
 # The chroot may not have the git history from which the version is computed, so pass the version.
 export RPCRDMA_VERSION=$version
 deb=$dir/rpcrdma-dkms_${version}_all.deb
+rpm=$dir/rpcrdma-dkms-$version-1.noarch.rpm
 
 fail() { echo "FAIL: $*"; exit 1; }
 
@@ -66,23 +68,26 @@ inside() { chroot "$root" "$@"; }
 
 # names_mean <directory>: each name by which mount, nfsd and rdma-core load the module must resolve to the module in
 # this directory of /lib/modules/<release>: our module or the kernel's own
-names_mean() { # updates/dkms|updates|kernel
+names_mean() { # updates/dkms|extra|updates|kernel
 	local name
 	for name in rpcrdma rpcrdma6 svcrdma xprtrdma; do
-		inside modprobe -S "$release" --show-depends $name | tail -n 1 | tee /dev/stderr |
+		inside modprobe -S "$release" --show-depends $name | tail -n 1 | tee -a /dev/stderr |
 			grep -q "/$release/$1/.*rpcrdma\.ko" || fail "$name is not the one in $1"
 	done
 }
+
+# place: print the directory of /lib/modules/<release> into which DKMS puts the module
+place() { if grep -q '"rhel"' "$root/etc/os-release"; then echo extra; else echo updates/dkms; fi; }
 
 ours_installed() {
 	inside dkms status rpcrdma
 	inside dkms status rpcrdma | grep -q "^rpcrdma/$version, $release, .*: installed" ||
 		fail "DKMS did not install it for $release"
 	! inside dkms status rpcrdma | grep -q $other || fail "DKMS built it for $other"
-	inside modinfo -k "$release" -n rpcrdma | grep "/updates/dkms/rpcrdma\.ko" ||
+	inside modinfo -k "$release" -n rpcrdma | grep "/$(place)/rpcrdma\.ko" ||
 		fail "modinfo does not name ours"
 	[ "$(inside modinfo -k "$release" -F version rpcrdma)" = "$version" ] || fail "wrong version"
-	names_mean updates/dkms
+	names_mean "$(place)"
 }
 
 # The tools are installed and start. They see the devices and the kernel of the host, so their
@@ -111,13 +116,13 @@ no_tools() {
 nothing_left() {
 	[ -z "$(inside dkms status rpcrdma)" ] || fail "DKMS still knows it"
 	! compgen -G "$root/usr/src/rpcrdma-*" || fail "its source is still there"
-	! find "$dir/mem/modules/$release/updates" -name 'rpcrdma.ko*' 2>/dev/null | grep . ||
+	! find "$dir/mem/modules/$release"/{updates,extra} -name 'rpcrdma.ko*' 2>/dev/null | grep . ||
 		fail "a module is still there"
 	names_mean kernel
 }
 
 case_package-deb() {
-	make -s -C "$TOP" deb DEBDIR="$dir"
+	make -s -C "$TOP" deb PKGDIR="$dir"
 	dpkg-deb -c "$deb" >"$dir/list"
 	awk '{ print $6 }' "$dir/list" >"$dir/contents"
 	local f
@@ -127,7 +132,7 @@ case_package-deb() {
 	for f in man4/rpcrdma.4 man8/rpcrdma-check.8 man8/rpcrdma-stats.8; do
 		grep -qx "./usr/share/man/$f.gz" "$dir/contents" || fail "no manual page $f"
 	done
-	for f in quickstart.rst admin.rst distros.rst grafana.json grafana.svg; do
+	for f in quickstart.rst admin.rst releases.rst distros.rst grafana.json grafana.svg; do
 		grep -qx "./usr/share/doc/rpcrdma-dkms/$f" "$dir/contents" || fail "no document $f that can be used as it is"
 	done
 	dpkg-deb --fsys-tarfile "$deb" | tar -xO "./usr/src/rpcrdma-$version/dkms.conf" | grep -qx 'NO_WEAK_MODULES="yes"' ||
@@ -144,6 +149,9 @@ case_package-install() {
 	ours_installed
 	inside man -w 4 rpcrdma || fail "no manual page"
 	tools_work
+	# The next builds compile only what differs from the one before, in a directory that stays.
+	echo 'MAKE[0]="rsync -rc ./ /tmp/build && make -C /lib/modules/${kernelver}/build M=/tmp/build modules &&
+		cp /tmp/build/rpcrdma.ko ."' >"$root/etc/dkms/rpcrdma.conf"
 }
 
 # A build for a kernel that is too old is refused: by dkms with status 77, which does not make the
@@ -168,17 +176,25 @@ case_package-refuse() {
 	make -C "$kdir" M="$dir/mem/plain" VERSION=5 PATCHLEVEL=10 clean || fail "make clean does not work there"
 }
 
-# A newer package replaces the previous one and the module that it installed.
+# upgraded: the package has replaced the one of the version $1.
+upgraded() {
+	ours_installed
+	! inside dkms status rpcrdma | grep -vF "rpcrdma/$version," || fail "DKMS has the other one, too"
+	[ ! -e "$root/usr/src/rpcrdma-$1" ] || fail "the other source is still there"
+}
+
+# A newer package replaces the previous one and the module that it installed, and the other way round.
 case_package-upgrade() {
-	local old=$version out
+	local old=$version older=$deb out
 	version=$old.1 deb=$dir/rpcrdma-dkms_$old.1_all.deb
-	RPCRDMA_VERSION=$version make -s -C "$TOP" deb DEBDIR="$dir"
+	RPCRDMA_VERSION=$version make -s -C "$TOP" deb PKGDIR="$dir"
 	out=$(inside apt-get -s install "$deb") || fail "apt-get does not take it"
 	grep -F "Inst rpcrdma-dkms [$old] ($version" <<<"$out" || fail "no newer version to apt-get: $out"
 	inside dpkg -i "$deb" || fail "dpkg -i"
-	ours_installed
-	! inside dkms status rpcrdma | grep -vF "rpcrdma/$version," || fail "DKMS has the old one, too"
-	[ ! -e "$root/usr/src/rpcrdma-$old" ] || fail "the old source is still there"
+	upgraded "$old"
+	version=$old
+	inside dpkg -i "$older" || fail "no way back"
+	upgraded "$old.1"
 }
 
 # make_install: install the module that is built already, without DKMS, for the kernel of the test.
@@ -214,6 +230,32 @@ case_package-dkms() {
 	no_tools
 }
 
+# throw_away_key: make the key $KEY.key with the certificate $KEY.pub
+KEY=/etc/throw-away
+throw_away_key() {
+	inside openssl req -new -x509 -newkey rsa:2048 -nodes -days 1 -subj "/CN=throw-away/" -keyout $KEY.key -outform DER \
+		-out $KEY.pub 2>/dev/null
+}
+
+# signed: the module that modprobe finds has a signature, which was made with this key. (The file ends with the signature,
+# 8 bytes, the length of the signature, and a line of 28 bytes.)
+signed() {
+	local file=$dir/mem/signed.ko length
+	# This also copies a file that is not compressed.
+	xz -dcf "$root$(inside modinfo -k "$release" -n rpcrdma)" >"$file"
+	[ "$(modinfo -F signer "$file")" = throw-away ] || fail "the signer is $(modinfo -F signer "$file")"
+	length=$((16#$(tail -c 32 "$file" | head -c 4 | od -An -tx1 | tr -d ' ')))
+	tail -c $((length + 40)) "$file" | head -c $length >"$file.sig"
+	truncate -s -$((length + 40)) "$file"
+	valid() {
+		openssl cms -verify -binary -inform DER -in "$file.sig" -content "$file" -noverify -nointern \
+			-certfile <(openssl x509 -inform DER -in "$root$KEY.pub") -out /dev/null
+	}
+	valid || fail "the signature is wrong"
+	echo >>"$file"
+	! valid || fail "the signature fits any file"
+}
+
 # make install does not need DKMS: it installs a module that is already built.
 case_package-make() {
 	make_install || fail "make install"
@@ -222,6 +264,10 @@ case_package-make() {
 	names_mean updates
 	inside man -w 4 rpcrdma || fail "no manual page"
 	tools_work
+	# As distros.rst says
+	throw_away_key
+	inside "/lib/modules/$release/build/scripts/sign-file" sha256 $KEY.key $KEY.pub "$(inside modinfo -k "$release" -n rpcrdma)"
+	signed
 	# The module of another kernel needs the tools, too.
 	mkdir "$dir/mem/modules/$other/updates"
 	touch "$dir/mem/modules/$other/updates/rpcrdma.ko"
@@ -233,17 +279,124 @@ case_package-make() {
 	no_tools
 }
 
+# What an RPM says of itself and of its files. rpmlint complains of warnings, too. The filters: the source of a module is
+# what the package is for; a repository signs; there is no home page; RHEL knows no groups any more; rpmlint of Debian 12
+# does not find manual pages in *.gz.
+case_package-rpm() {
+	local f
+	make -s -C "$TOP" rpm PKGDIR="$dir"
+	rpm -qpl "$rpm" >"$dir/contents"
+	dpkg-deb --fsys-tarfile "$deb" | tar -t | sed -n 's/^\.\(.*[^/]\)$/\1/p' | grep -vE '/(changelog.gz|copyright)$' |
+		sort >"$dir/contents.deb"
+	for f in $(comm -13 <(sort "$dir/contents") "$dir/contents.deb"); do fail "what only the Debian package has: $f"; done
+	rpm -qp --requires "$rpm" | grep -x 'dkms >= 3' || fail "it does not need DKMS"
+	rpm -qp --conflicts "$rpm" | grep -x mlnx-nfsrdma || fail "it does not conflict with a vendor's"
+	cat >"$dir/mem/rpmlint.toml" <<-END
+	CompressExtension = "gz"
+	ValidLicenses = ["GPL-2.0-only"]
+	Filters = ["devel-file-in-non-devel-package", "no-signature", "no-url-tag", "no-group-tag", "no-manual-page-for-binary"]
+	END
+	rpmlint -c "$dir/mem/rpmlint.toml" "$rpm" >"$dir/mem/rpmlint" 2>&1 || true
+	cat "$dir/mem/rpmlint"
+	grep -q ' 0 errors, 0 warnings' "$dir/mem/rpmlint" || fail "rpmlint objects"
+}
+
+rpm_inside() { inside rpm --force-debian "$@" || fail "rpm $*"; }
+
+# rhel_up: DKMS takes the chroot for RHEL, and rpm finds what the package needs.
+rhel_up() {
+	rm "$root/etc/os-release"
+	printf 'ID="rhel"\nVERSION_ID="10.0"\n' >"$root/etc/os-release"
+	cat >"$dir/mem/rhel.spec" <<-END
+	Name: rhel
+	Version: 10
+	Release: 1
+	Summary: What the chroot has of Debian
+	License: none
+	BuildArch: noarch
+	Provides: dkms = $(dpkg-query -W -f '${Version}' dkms | sed 's/-.*//'), /bin/sh, /bin/bash
+	%description
+	%files
+	END
+	rpmbuild -bb --quiet --define "_topdir $dir/mem/rpmbuild" --define "_rpmdir $dir" "$dir/mem/rhel.spec"
+	! inside rpm --force-debian -U "$rpm" || fail "it does without DKMS"
+	rpm_inside -U "$dir/noarch/rhel-10-1.noarch.rpm"
+}
+
+# initramfs_has <place>: the initramfs has the module of this directory of /lib/modules/<release>.
+initramfs_has() {
+	inside lsinitrd -k "$release" | grep 'rpcrdma\.ko' | tee -a /dev/stderr | grep -q "/$release/$1/.*rpcrdma\.ko" ||
+		fail "the initramfs does not have the one in $1"
+}
+
+# A given key signs the module. The initramfs had the kernel's own module before. DKMS on RHEL puts that module away, but
+# it comes back with the kernel's package. Then only the package's file in /etc/depmod.d makes depmod prefer extra/.
+# (RHEL also has such a file for all modules in extra/.)
+case_package-rpm-install() {
+	local kept
+	rhel_up
+	throw_away_key
+	printf '%s\n' mok_signing_key=$KEY.key mok_certificate=$KEY.pub >"$root/etc/dkms/framework.conf.d/key.conf"
+	printf '%s\n' hostonly=no compress=cat 'dracutmodules="base kernel-modules"' 'drivers="rpcrdma"' >"$root/etc/dracut.conf.d/test.conf"
+	inside dracut --quiet --force --kver "$release"
+	initramfs_has kernel
+	rpm_inside -U "$rpm"
+	ours_installed
+	signed
+	initramfs_has extra
+	inside man -w 4 rpcrdma || fail "no manual page"
+	tools_work
+	! inside make -s -C "$TOP" dkms-install KREL="$release" || fail "make dkms-install beside the package"
+	kept=$(kernel_root "$kernel")/lib/modules/$release/kernel/net/sunrpc/xprtrdma
+	inside cp -r "$kept" "/lib/modules/$release/kernel/net/sunrpc/"
+	inside depmod "$release"
+	names_mean extra
+	mv "$root/etc/depmod.d/rpcrdma.conf" "$dir/mem/"
+	inside depmod "$release"
+	names_mean kernel
+	mv "$dir/mem/rpcrdma.conf" "$root/etc/depmod.d/"
+	inside depmod "$release"
+	names_mean extra
+}
+
+# The same package may be installed again, and replaced by a newer or an older one.
+case_package-rpm-upgrade() {
+	local old=$version older=$rpm
+	rpm_inside -U --replacepkgs "$rpm"
+	ours_installed
+	version=$old.1 rpm=$dir/rpcrdma-dkms-$old.1-1.noarch.rpm
+	RPCRDMA_VERSION=$version make -s -C "$TOP" rpm PKGDIR="$dir"
+	rpm_inside -U "$rpm"
+	upgraded "$old"
+	! inside rpm --force-debian -U "$older" || fail "an older version without being asked"
+	version=$old
+	rpm_inside -U --oldpackage "$older"
+	upgraded "$old.1"
+	initramfs_has extra
+}
+
+case_package-rpm-remove() {
+	make_install || fail "make install"
+	inside make -s -C "$TOP" uninstall KREL="$release" || fail "make uninstall"
+	[ "$(inside which rpcrdma-check)" = /usr/sbin/rpcrdma-check ] || fail "another rpcrdma-check is left"
+	rpm_inside -e rpcrdma-dkms
+	nothing_left
+	no_tools
+	initramfs_has kernel
+	[ ! -e "$root/etc/depmod.d/rpcrdma.conf" ] || fail "depmod still looks for it"
+}
+
 root_up
 # Each case uses the result of the one before. After a failure, the remaining cases do not run, and count as failed.
 bad=
-for name in deb install refuse upgrade remove dkms make; do
+for name in deb install refuse upgrade remove dkms make rpm rpm-install rpm-upgrade rpm-remove; do
 	t0=$SECONDS word=ok reason=
 	if [ -n "$bad" ]; then
 		word='not ok' reason="$bad failed"
 	else
 		# Run the case in the background. As part of a condition, it would run without "set -e", and a failed
 		# command would not end it.
-		(set -euo pipefail; shopt -s inherit_errexit; "case_package-$name") >"$dir/log/$name.log" 2>&1 &
+		(set -euo pipefail; shopt -s inherit_errexit; "case_package-$name") >>"$dir/log/$name.log" 2>&1 &
 		wait $! || word='not ok' bad=$name
 	fi
 	if [ "$bad" = "$name" ]; then
