@@ -72,11 +72,14 @@ deb: ## make the Debian package rpcrdma-dkms, in PKGDIR (here)
 rpm: ## make the RPM rpcrdma-dkms, in PKGDIR (here)
 	@scripts/package/rpm $(or $(PKGDIR),.)
 
+dist: ## pack what is committed into rpcrdma-<version>.tar.gz, in PKGDIR (here)
+	@scripts/package/dist $(or $(PKGDIR),.)
+
 clean: ## remove what a build left in the tree
 	@if test -e $(KDIR)/include/config; then $(MAKE) -C $(KDIR) M=$(CURDIR) clean; else \
 	  find net kunit -name '*.o' -delete -o -name '.*.cmd' -delete 2>/dev/null; \
 	  rm -f *.o *.ko *.mod *.mod.c .*.cmd Module.symvers modules.order; fi
-	@v=$$(scripts/package/version); rm -f rpcrdma-dkms_"$$v"_all.deb rpcrdma-dkms-"$$v"-1.noarch.rpm
+	@v=$$(scripts/package/version); rm -f rpcrdma-dkms_"$$v"_all.deb rpcrdma-dkms-"$$v"-1.noarch.rpm rpcrdma-"$$v".tar.gz
 
 help: ## this list
 	@echo "For users:"
@@ -114,4 +117,4 @@ mutants-guests: #- would the tests in guests notice if the rest of net/ were bro
 bench: #- what an operation costs, compared with the in-tree module (PROVIDER=; CPUS=4: what sharing among processors costs)
 	@scripts/bench
 
-.PHONY: all modules install uninstall dkms-install dkms-uninstall deb rpm clean check fuzz mutants mutants-guests demo test test-all test-race test-memory soak bench shell help
+.PHONY: all modules install uninstall dkms-install dkms-uninstall deb rpm dist clean check fuzz mutants mutants-guests demo test test-all test-race test-memory soak bench shell help

@@ -211,6 +211,11 @@ test_version-grows() {
 	commit "$repo" 2026-12-01T00:00:00Z
 	last=$("$repo/scripts/package/version")
 	dpkg --compare-versions "$last" gt "$v" || fail "with it committed, $last is not newer than $v"
+	git -C "$repo" tag "v${last%%+*}"
+	[ "$("$repo/scripts/package/version")" = "${last%%+*}" ] || fail "the release is $("$repo/scripts/package/version")"
+	echo change >>"$repo/net/change"
+	[[ $("$repo/scripts/package/version") == "$last.dirty" ]] || fail "a change of the release is the release"
+	git -C "$repo" checkout -q .
 	git clone -q --depth 1 "file://$repo" "$tmp/shallow"
 	commit "$tmp/shallow" 2026-12-02T00:00:00Z
 	v=$("$tmp/shallow/scripts/package/version")
@@ -218,7 +223,7 @@ test_version-grows() {
 }
 
 # The version is right if root builds in a tree of another user, or if the tree is a directory in another project's
-# repository.
+# repository, or was unpacked there from a tarball of make dist.
 test_version-elsewhere() {
 	local repo=$tmp/other
 	mkdir -p "$repo/below/net" "$repo/below/scripts" "$repo/net" "$repo/scripts"
@@ -233,6 +238,10 @@ test_version-elsewhere() {
 	[[ $("$repo/below/scripts/package/version") != *git* ]] || fail "of another repository's commit"
 	[ "$("$repo/scripts/package/version" --seconds)" = "$(date -d 2026-11-24T12:00:00Z +%s)" ] || fail "not the time of the commit"
 	[ -z "$("$repo/below/scripts/package/version" --seconds)" ] || fail "the time of another repository's commit"
+	echo "1.2.3+git20261124.1.abcdef0 1234567890" | tee "$repo/.version" >"$repo/below/.version"
+	[[ $("$repo/scripts/package/version") == *+git20261124.1.* ]] || fail "of a file beside the history"
+	[ "$("$repo/below/scripts/package/version")" = 1.2.3+git20261124.1.abcdef0 ] || fail "not that of the tarball"
+	[ "$("$repo/below/scripts/package/version" --seconds)" = 1234567890 ] || fail "not the time of the tarball"
 }
 
 # refused <pattern> <command...>: check that the command ends with an error status, and does not
@@ -373,11 +382,11 @@ test_clean() {
 	copy "$tmp/clean"
 	cd "$tmp/clean"
 	for version in 0.8.0 "$(scripts/package/version)"; do
-		touch "rpcrdma-dkms_${version}_all.deb" "rpcrdma-dkms-$version-1.noarch.rpm"
+		touch "rpcrdma-dkms_${version}_all.deb" "rpcrdma-dkms-$version-1.noarch.rpm" "rpcrdma-$version.tar.gz"
 	done
 	make -s clean KDIR=/nonexistent
-	for f in rpcrdma-dkms_0.8.0_all.deb rpcrdma-dkms-0.8.0-1.noarch.rpm; do [ -e $f ] || fail "no $f"; done
-	[ "$(ls *.deb *.rpm | wc -l)" = 2 ] || fail "left: $(ls *.deb *.rpm)"
+	for f in rpcrdma-dkms_0.8.0_all.deb rpcrdma-dkms-0.8.0-1.noarch.rpm rpcrdma-0.8.0.tar.gz; do [ -e $f ] || fail "no $f"; done
+	[ "$(ls *.deb *.rpm *.tar.gz | wc -l)" = 3 ] || fail "left: $(ls *.deb *.rpm *.tar.gz)"
 }
 
 test_help() {

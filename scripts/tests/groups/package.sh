@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Test the packages, the DKMS targets and make install, without a guest, in a chroot.
+# Test the packages, the tarball, the DKMS targets and make install, without a guest, in a chroot.
 # Its root is an overlay of the host's root directory. Its /lib/modules has only the kernel for which
 # the module is built, and one that the module does not support. All changes go to the overlay, not
 # to the host. For the RPM, DKMS takes the chroot for RHEL.
@@ -386,10 +386,41 @@ case_package-rpm-remove() {
 	[ ! -e "$root/etc/depmod.d/rpcrdma.conf" ] || fail "depmod still looks for it"
 }
 
+# The tarball of a commit has what is committed, and nothing else. Without git, the module and the packages can be made
+# from it, and the packages do not differ by a byte from those that are made from the repository, by another user at
+# another place and time.
+case_package-dist() {
+	local repo=$root/tmp/repo tar=$root/tmp/tar f
+	unset RPCRDMA_VERSION
+	mkdir -p "$repo" "$tar" "$dir/one" "$dir/two"
+	cp -r "$TOP"/{.ci,.gitignore,Makefile,Kbuild,README,Documentation,net,include,kunit,scripts} "$repo/"
+	git init -q "$repo"
+	git -C "$repo" add -A
+	git -C "$repo" -c user.name=t -c user.email=t@t.example commit -q -m one --date 2026-11-24T12:00:00Z
+	touch "$repo/stray"
+	make -s -C "$repo" dist deb rpm PKGDIR="$dir/one"
+	version=$("$repo/scripts/package/version")
+	tar -xf "$dir/one/rpcrdma-$version.tar.gz" -C "$tar"
+	diff -r --exclude=.git --exclude=.version --exclude=stray "$repo" "$tar/rpcrdma-$version" || fail "not what is committed"
+	[ ! -e "$tar/rpcrdma-$version/stray" ] || fail "a file that is not committed"
+	(umask 077; TZ=Asia/Tokyo make -s -C "$repo" dist PKGDIR="$dir/two")
+	cmp "$dir"/{one,two}/rpcrdma-"$version".tar.gz || fail "two tarballs of one commit differ"
+	touch "$repo/net/wire/stray.c"
+	! make -s -C "$repo" dist PKGDIR="$dir/two" || fail "it packs changes that are not committed"
+	rm "$root/usr/bin/git"
+	(umask 077; TZ=Asia/Tokyo inside make -s -C "/tmp/tar/rpcrdma-$version" deb rpm PKGDIR=/tmp/tar)
+	for f in "rpcrdma-dkms_${version}_all.deb" "rpcrdma-dkms-$version-1.noarch.rpm"; do
+		cmp "$dir/one/$f" "$tar/$f" || fail "two packages of one commit differ: $f"
+	done
+	rsync -rc "$tar/rpcrdma-$version/" "$root/tmp/build"
+	inside make -s -C /tmp/build KDIR="$kdir" || fail "it does not build"
+	[ "$(modinfo -F version "$root/tmp/build/rpcrdma.ko")" = "$version" ] || fail "wrong version"
+}
+
 root_up
 # Each case uses the result of the one before. After a failure, the remaining cases do not run, and count as failed.
 bad=
-for name in deb install refuse upgrade remove dkms make rpm rpm-install rpm-upgrade rpm-remove; do
+for name in deb install refuse upgrade remove dkms make rpm rpm-install rpm-upgrade rpm-remove dist; do
 	t0=$SECONDS word=ok reason=
 	if [ -n "$bad" ]; then
 		word='not ok' reason="$bad failed"
