@@ -150,6 +150,18 @@ void fx_words(struct rpcrdma_kunit *fx, const u32 *words, u32 n)
 }
 
 /**
+ * fx_message_words - begin a new message in the fixture's buffer with some words
+ * @fx: the fixture
+ * @words: the words
+ * @n: number of words
+ */
+void fx_message_words(struct rpcrdma_kunit *fx, const u32 *words, u32 n)
+{
+	fx_clear(fx);
+	fx_words(fx, words, n);
+}
+
+/**
  * fx_seg - add a plain segment to the message
  * @fx: the fixture
  * @handle: its handle

@@ -242,10 +242,9 @@ static void gather_build(struct rpcrdma_kunit *kunit,
 {
 	u32 i;
 
-	fx_clear(kunit);
-	fx_say(kunit, tx->tx_xid, RPCRDMA_VERS_2, 32,
-	       tx->tx_first ? RPCRDMA2_RTX_MSG : RPCRDMA2_RTX_NEXT,
-	       tx->tx_response ? RPCRDMA2_F_RESPONSE : 0);
+	fx_message(kunit, tx->tx_xid, RPCRDMA_VERS_2, 32,
+		   tx->tx_first ? RPCRDMA2_RTX_MSG : RPCRDMA2_RTX_NEXT,
+		   tx->tx_response ? RPCRDMA2_F_RESPONSE : 0);
 	if (tx->tx_first)
 		fx_say(kunit, tx->tx_count, tx->tx_stream, tx->tx_here, 0,
 		       !tx->tx_response, 0, tx->tx_nitems, 0, 0, 0, 0);

@@ -129,6 +129,7 @@ u32 fx_random(struct rpcrdma_kunit *fx, u32 below);
 void fx_clear(struct rpcrdma_kunit *fx);
 void fx_word(struct rpcrdma_kunit *fx, u32 word);
 void fx_words(struct rpcrdma_kunit *fx, const u32 *words, u32 n);
+void fx_message_words(struct rpcrdma_kunit *fx, const u32 *words, u32 n);
 /* Add the given words to the message. (clang accepts ARRAY_SIZE() of a compound literal only if all
  * values in it are constant.)
  */
@@ -136,6 +137,12 @@ void fx_words(struct rpcrdma_kunit *fx, const u32 *words, u32 n);
 	fx_words(fx, (const u32[]) { __VA_ARGS__ },		\
 			    sizeof((const u32[]) { __VA_ARGS__ }) /	\
 			    sizeof(u32))
+
+/* The same, but the words are the first of a new message. */
+#define fx_message(fx, ...)						\
+	fx_message_words(fx, (const u32[]) { __VA_ARGS__ },		\
+			 sizeof((const u32[]) { __VA_ARGS__ }) /	\
+			 sizeof(u32))
 
 void fx_seg(struct rpcrdma_kunit *fx, u32 handle, u32 length, u64 offset);
 

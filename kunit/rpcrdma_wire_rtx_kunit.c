@@ -315,15 +315,13 @@ static void rtx_other_messages(struct kunit *test)
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(types); i++) {
-		fx_clear(fx);
-		fx_say(fx, XID, 2, 1, types[i], 0, 1, 80, 80, 0, 1, 0, 0);
+		fx_message(fx, XID, 2, 1, types[i], 0, 1, 80, 80, 0, 1, 0, 0);
 		KUNIT_EXPECT_FALSE(test,
 				   rpcrdma2_peek_rtx(fx->kf_buf, 48, &tx));
 	}
 	for (i = 0; i < 5; i++) {
-		fx_clear(fx);
-		fx_say(fx, XID, i, 1, RPCRDMA2_RTX_MSG, 0, 1, 80, 80, 0, 1, 0,
-		       0);
+		fx_message(fx, XID, i, 1, RPCRDMA2_RTX_MSG, 0, 1, 80, 80, 0, 1,
+			   0, 0);
 		KUNIT_EXPECT_EQ(test, rpcrdma2_peek_rtx(fx->kf_buf, 48, &tx),
 				i == 2);
 	}
@@ -339,8 +337,7 @@ static void rtx_misplaced_lists(struct kunit *test)
 	u32 len;
 
 	memset(fx->kf_buf, 0, 256);
-	fx_clear(fx);
-	fx_say(fx, XID, 2, 1, RPCRDMA2_RTX_MSG);
+	fx_message(fx, XID, 2, 1, RPCRDMA2_RTX_MSG);
 	for (len = 20; len < 64; len++)
 		KUNIT_EXPECT_EQ(test, rtx_decode(fx, fx->kf_buf, len),
 				RPCRDMA_BAD_LIST);
@@ -350,8 +347,7 @@ static void rtx_misplaced_lists(struct kunit *test)
 			RPCRDMA_BAD_LIST);
 
 	/* A message of another type, which could also be read as an ERR_VERS of version 1 */
-	fx_clear(fx);
-	fx_say(fx, XID, 2, 1, RPCRDMA2_ERROR, 1, 4, 9);
+	fx_message(fx, XID, 2, 1, RPCRDMA2_ERROR, 1, 4, 9);
 	KUNIT_EXPECT_EQ(test, rtx_decode(fx, fx->kf_buf, 28), RPCRDMA_BAD_PROC);
 }
 
@@ -406,33 +402,27 @@ static const struct rpcrdma2_accept rtx_no_reads = {
 
 /* The words from rtx_nitems to the lists, in a transmission with a stream of two words */
 static const struct rtx_lists_case rtx_lists_cases[] = {
-	RTX_LISTS("no chunks", false, &rpcrdma2_accept_forward, RPCRDMA_OK, 0,
+	RTX_LISTS("no chunks", false, &rpcrdma2_accept_forward, RPCRDMA_OK, 0, 0, 0, 0, 0),
+	RTX_LISTS("a Position Zero chunk would contain the message again", false,
+		  &rpcrdma2_accept_forward, RPCRDMA_BAD_FORM, 0, 0, 1, 0, 7, 40, 0, 0, 0, 0, 0),
+	RTX_LISTS("a Read chunk", false, &rpcrdma2_accept_forward, RPCRDMA_OK, 0, 0, 1, 8, 7, 40, 0,
 		  0, 0, 0, 0),
-	RTX_LISTS("a Position Zero chunk would contain the message again",
-		  false, &rpcrdma2_accept_forward, RPCRDMA_BAD_FORM, 0, 0, 1, 0,
-		  7, 40, 0, 0, 0, 0, 0),
-	RTX_LISTS("a Read chunk", false, &rpcrdma2_accept_forward, RPCRDMA_OK,
-		  0, 0, 1, 8, 7, 40, 0, 0, 0, 0, 0),
-	RTX_LISTS("a Read chunk to a server that accepts none", false,
-		  &rtx_no_reads, RPCRDMA_MANY_READS, 0, 0, 1, 8, 7, 40, 0, 0, 0,
-		  0, 0),
-	RTX_LISTS("a Read chunk in a backward Call", false,
-		  &rpcrdma2_accept_backward, RPCRDMA_MANY_READS, 0, 0, 1, 8, 7,
-		  40, 0, 0, 0, 0, 0),
-	RTX_LISTS("an item in a backward Call", false,
-		  &rpcrdma2_accept_backward, RPCRDMA_OK, 1, 8, 40, 0, 0, 0, 0),
+	RTX_LISTS("a Read chunk to a server that accepts none", false, &rtx_no_reads,
+		  RPCRDMA_MANY_READS, 0, 0, 1, 8, 7, 40, 0, 0, 0, 0, 0),
+	RTX_LISTS("a Read chunk in a backward Call", false, &rpcrdma2_accept_backward,
+		  RPCRDMA_MANY_READS, 0, 0, 1, 8, 7, 40, 0, 0, 0, 0, 0),
+	RTX_LISTS("an item in a backward Call", false, &rpcrdma2_accept_backward, RPCRDMA_OK, 1, 8,
+		  40, 0, 0, 0, 0),
 	RTX_LISTS("a Read chunk past the end", false, &rpcrdma2_accept_forward,
 		  RPCRDMA_BAD_POSITION, 0, 0, 1, 12, 7, 40, 0, 0, 0, 0, 0),
-	RTX_LISTS("a Read chunk not aligned", false, &rpcrdma2_accept_forward,
-		  RPCRDMA_BAD_POSITION, 0, 0, 1, 6, 7, 40, 0, 0, 0, 0, 0),
-	RTX_LISTS("a Read chunk in a Reply", true, &rpcrdma2_accept_forward,
-		  RPCRDMA_BAD_FORM, 0, 0, 1, 8, 7, 40, 0, 0, 0, 0, 0),
-	RTX_LISTS("a Reply in both the Reply chunk and the stream", true,
-		  &rpcrdma2_accept_forward, RPCRDMA_BAD_FORM, 0, 0, 0, 0, 1, 1,
-		  7, 40, 0, 0),
-	RTX_LISTS("a Reply chunk that was not used", true,
-		  &rpcrdma2_accept_forward, RPCRDMA_OK, 0, 0, 0, 0, 1, 1, 7, 0,
-		  0, 0),
+	RTX_LISTS("a Read chunk not aligned", false, &rpcrdma2_accept_forward, RPCRDMA_BAD_POSITION,
+		  0, 0, 1, 6, 7, 40, 0, 0, 0, 0, 0),
+	RTX_LISTS("a Read chunk in a Reply", true, &rpcrdma2_accept_forward, RPCRDMA_BAD_FORM, 0, 0,
+		  1, 8, 7, 40, 0, 0, 0, 0, 0),
+	RTX_LISTS("a Reply in both the Reply chunk and the stream", true, &rpcrdma2_accept_forward,
+		  RPCRDMA_BAD_FORM, 0, 0, 0, 0, 1, 1, 7, 40, 0, 0),
+	RTX_LISTS("a Reply chunk that was not used", true, &rpcrdma2_accept_forward, RPCRDMA_OK, 0,
+		  0, 0, 0, 1, 1, 7, 0, 0, 0),
 };
 
 KUNIT_ARRAY_PARAM_DESC(rtx_lists, rtx_lists_cases, desc);
@@ -444,9 +434,8 @@ static void rtx_chunks(struct kunit *test)
 	struct rpcrdma_kunit *fx = test->priv;
 	u8 *buf;
 
-	fx_clear(fx);
-	fx_say(fx, XID, 2, 1, RPCRDMA2_RTX_MSG, param->response, 1, 8, 8, 0,
-	       !param->response, 0);
+	fx_message(fx, XID, 2, 1, RPCRDMA2_RTX_MSG, param->response, 1, 8, 8, 0,
+		   !param->response, 0);
 	fx_words(fx, param->words, param->n);
 	fx_say(fx, XID, param->response ? RPCRDMA_RPC_REPLY : RPCRDMA_RPC_CALL);
 	buf = fx_exact(fx, fx->kf_buf, fx->kf_len);
@@ -506,9 +495,8 @@ static void rtx_items_in_a_stream(struct kunit *test)
 	u8 *buf;
 	int rc;
 
-	fx_clear(fx);
-	fx_say(fx, XID, 2, 32, RPCRDMA2_RTX_MSG, 0, 2, param->stream, 8, 0, 1,
-	       0, 1, param->item.im_position, param->item.im_length, 0);
+	fx_message(fx, XID, 2, 32, RPCRDMA2_RTX_MSG, 0, 2, param->stream, 8, 0,
+		   1, 0, 1, param->item.im_position, param->item.im_length, 0);
 	for (i = 0; i < 2 && read[i].im_position; i++) {
 		fx_say(fx, 1, read[i].im_position);
 		fx_seg(fx, 7, read[i].im_length, 0);
@@ -831,14 +819,12 @@ static void rtx_property_sets(struct kunit *test)
 	int rc;
 
 	/* In the first message, RBSIZ follows the property RTX. In the second, it precedes RTX */
-	fx_clear(fx);
-	fx_say(fx, XID, 2, 5, 5, 0, 2);
+	fx_message(fx, XID, 2, 5, 5, 0, 2);
 	rtx_say_property(fx, &param->rtx);
 	fx_say(fx, 1, 4, param->rbsiz);
 	KUNIT_EXPECT_EQ(test, rtx_decode_props(fx, fx->kf_buf, fx->kf_len),
 			want);
-	fx_clear(fx);
-	fx_say(fx, XID, 2, 5, 5, 0, 2, 1, 4, param->rbsiz);
+	fx_message(fx, XID, 2, 5, 5, 0, 2, 1, 4, param->rbsiz);
 	rtx_say_property(fx, &param->rtx);
 	KUNIT_ASSERT_EQ(test, rtx_decode_props(fx, fx->kf_buf, fx->kf_len),
 			want);
@@ -865,8 +851,7 @@ static void rtx_property_lengths(struct kunit *test)
 
 	for (len = 0; len <= 36; len++) {
 		memset(fx->kf_buf, 0, 128);
-		fx_clear(fx);
-		fx_say(fx, XID, 2, 5, 5, 0, 1, RPCRDMA2_PROPID_RTX, len);
+		fx_message(fx, XID, 2, 5, 5, 0, 1, RPCRDMA2_PROPID_RTX, len);
 		KUNIT_EXPECT_EQ_MSG(test, rtx_decode_props(fx, fx->kf_buf,
 							   fx->kf_len +
 							   (len + 3) / 4 * 4),
@@ -878,27 +863,23 @@ static void rtx_property_lengths(struct kunit *test)
 	 * its default is 4096
 	 */
 	for (len = 15; len < 17; len++) {
-		fx_clear(fx);
-		fx_say(fx, XID, 2, 5, 5, 0, 1, RPCRDMA2_PROPID_RTX, 28, 0, 0, 0,
-		       0, 256, 256 * len, 1);
+		fx_message(fx, XID, 2, 5, 5, 0, 1, RPCRDMA2_PROPID_RTX, 28, 0,
+			   0, 0, 0, 256, 256 * len, 1);
 		KUNIT_EXPECT_EQ(test,
 				rtx_decode_props(fx, fx->kf_buf, fx->kf_len),
 				RPCRDMA_BAD_PROP);
 	}
-	fx_clear(fx);
-	fx_say(fx, XID, 2, 5, 5, 0, 1, RPCRDMA2_PROPID_RTX, 28, 0, 0, 0, 0,
-	       2048, 2048, 1);
+	fx_message(fx, XID, 2, 5, 5, 0, 1, RPCRDMA2_PROPID_RTX, 28, 0, 0, 0, 0,
+		   2048, 2048, 1);
 	KUNIT_EXPECT_EQ(test, rtx_decode_props(fx, fx->kf_buf, fx->kf_len),
 			RPCRDMA_OK);
 	/* A known property must not occur twice */
-	fx_clear(fx);
-	fx_say(fx, XID, 2, 5, 5, 0, 2, RPCRDMA2_PROPID_RTX, 0,
-	       RPCRDMA2_PROPID_RTX, 0);
+	fx_message(fx, XID, 2, 5, 5, 0, 2, RPCRDMA2_PROPID_RTX, 0,
+		   RPCRDMA2_PROPID_RTX, 0);
 	KUNIT_EXPECT_EQ(test, rtx_decode_props(fx, fx->kf_buf, fx->kf_len),
 			RPCRDMA_BAD_PROP);
 	/* The number after that of the property RTX belongs to no known property */
-	fx_clear(fx);
-	fx_say(fx, XID, 2, 5, 5, 0, 1, RPCRDMA2_PROPID_RTX + 1, 0);
+	fx_message(fx, XID, 2, 5, 5, 0, 1, RPCRDMA2_PROPID_RTX + 1, 0);
 	KUNIT_EXPECT_EQ(test, rtx_decode_props(fx, fx->kf_buf, fx->kf_len),
 			RPCRDMA_OK);
 	KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_props.vp_unknown, 1);

@@ -22,26 +22,20 @@ struct v2_error_case {
 };
 
 static const struct v2_error_case v2_error_cases[] = {
-	{ "BAD_XDR", .vector = VEC_V2_BAD_XDR, .vers = 2, .credit = 64,
-	  .error = { RPCRDMA2_ERR_BAD_XDR } },
-	{ "INVAL_HTYPE", .vector = VEC_V2_INVAL_HTYPE, .vers = 2, .credit = 64,
-	  .error = { RPCRDMA2_ERR_INVAL_HTYPE } },
-	{ "READ_CHUNKS", .vector = VEC_V2_READ_CHUNKS, .vers = 2, .credit = 64,
-	  .error = { RPCRDMA2_ERR_READ_CHUNKS, { 1 } } },
-	{ "WRITE_CHUNKS", .vector = VEC_V2_WRITE_CHUNKS, .vers = 2, .credit = 64,
-	  .error = { RPCRDMA2_ERR_WRITE_CHUNKS, { 1 } } },
-	{ "SEGMENTS", .vector = VEC_V2_SEGMENTS, .vers = 2, .credit = 64,
-	  .error = { RPCRDMA2_ERR_SEGMENTS, { 16 } } },
-	{ "WRITE_RESOURCE", .vector = VEC_V2_WRITE_RESOURCE, .vers = 2, .credit = 128,
-	  .error = { RPCRDMA2_ERR_WRITE_RESOURCE, { 1, 65536 } } },
-	{ "REPLY_RESOURCE", .vector = VEC_V2_REPLY_RESOURCE, .vers = 2, .credit = 128,
-	  .error = { RPCRDMA2_ERR_REPLY_RESOURCE, { 9300 } } },
-	{ "SYSTEM", .vector = VEC_V2_SYSTEM, .vers = 2, .credit = 64,
-	  .error = { RPCRDMA2_ERR_SYSTEM } },
-	{ "ERR_VERS of a version 1 server", .vector = VEC_ERR_VERS, .vers = 2, .credit = 128,
-	  .old = true, .error = { RPCRDMA2_ERR_VERS, { 1, 1 } } },
-	{ "ERR_VERS in answer to version 3", .vector = VEC_ERR_VERS_V3, .vers = 3, .credit = 32,
-	  .old = true, .error = { RPCRDMA2_ERR_VERS, { 1, 2 } } },
+	{ "BAD_XDR", VEC_V2_BAD_XDR, 2, 64, false, { RPCRDMA2_ERR_BAD_XDR } },
+	{ "INVAL_HTYPE", VEC_V2_INVAL_HTYPE, 2, 64, false, { RPCRDMA2_ERR_INVAL_HTYPE } },
+	{ "READ_CHUNKS", VEC_V2_READ_CHUNKS, 2, 64, false, { RPCRDMA2_ERR_READ_CHUNKS, { 1 } } },
+	{ "WRITE_CHUNKS", VEC_V2_WRITE_CHUNKS, 2, 64, false, { RPCRDMA2_ERR_WRITE_CHUNKS, { 1 } } },
+	{ "SEGMENTS", VEC_V2_SEGMENTS, 2, 64, false, { RPCRDMA2_ERR_SEGMENTS, { 16 } } },
+	{ "WRITE_RESOURCE", VEC_V2_WRITE_RESOURCE, 2, 128, false,
+	  { RPCRDMA2_ERR_WRITE_RESOURCE, { 1, 65536 } } },
+	{ "REPLY_RESOURCE", VEC_V2_REPLY_RESOURCE, 2, 128, false,
+	  { RPCRDMA2_ERR_REPLY_RESOURCE, { 9300 } } },
+	{ "SYSTEM", VEC_V2_SYSTEM, 2, 64, false, { RPCRDMA2_ERR_SYSTEM } },
+	{ "ERR_VERS of a version 1 server", VEC_ERR_VERS, 2, 128, true,
+	  { RPCRDMA2_ERR_VERS, { 1, 1 } } },
+	{ "ERR_VERS in answer to version 3", VEC_ERR_VERS_V3, 3, 32, true,
+	  { RPCRDMA2_ERR_VERS, { 1, 2 } } },
 };
 
 KUNIT_ARRAY_PARAM_DESC(v2_error, v2_error_cases, desc);
@@ -162,8 +156,7 @@ static void v2_tells_layouts_apart(struct kunit *test)
 	 * the sixth word is a code with one argument, and otherwise as ERR_VERS
 	 */
 	for (low = 0; low < 12; low++) {
-		fx_clear(fx);
-		fx_say(fx, XID, 2, 1, 4, 1, low, 9);
+		fx_message(fx, XID, 2, 1, 4, 1, low, 9);
 		KUNIT_ASSERT_EQ(test, fx_client2(fx, fx->kf_buf, 28, 1),
 				RPCRDMA_OK);
 		KUNIT_EXPECT_TRUE(test, hdr->hd_v1_error);
@@ -180,15 +173,13 @@ static void v2_tells_layouts_apart(struct kunit *test)
 	}
 
 	/* With another rdma_vers, the same words cannot be an error of version 2 */
-	fx_clear(fx);
-	fx_say(fx, XID, 3, 1, 4, 1, 4, 9);
+	fx_message(fx, XID, 3, 1, 4, 1, 4, 9);
 	KUNIT_ASSERT_EQ(test, fx_client2(fx, fx->kf_buf, 28, 0), RPCRDMA_OK);
 	KUNIT_EXPECT_TRUE(test, hdr->hd_v1_error);
 	KUNIT_EXPECT_EQ(test, hdr->hd_err_arg[0], 4);
 
 	/* ERR_CHUNK of a version 1 server that did not check the version of our message */
-	fx_clear(fx);
-	fx_say(fx, XID, 1, 1, 4, 2);
+	fx_message(fx, XID, 1, 1, 4, 2);
 	KUNIT_ASSERT_EQ(test, fx_client2(fx, fx->kf_buf, 20, 1), RPCRDMA_OK);
 	KUNIT_EXPECT_TRUE(test, hdr->hd_v1_error);
 	KUNIT_EXPECT_EQ(test, hdr->hd_err, RPCRDMA1_ERR_CHUNK);
@@ -196,12 +187,10 @@ static void v2_tells_layouts_apart(struct kunit *test)
 	/* An ERR_CHUNK of version 3 is unknown. So is an error of version 1 with 24 bytes, because
 	 * neither ERR_CHUNK nor ERR_VERS has this length
 	 */
-	fx_clear(fx);
-	fx_say(fx, XID, 3, 1, 4, 2);
+	fx_message(fx, XID, 3, 1, 4, 2);
 	KUNIT_EXPECT_EQ(test, fx_client2(fx, fx->kf_buf, 20, 1),
 			RPCRDMA_BAD_VERS);
-	fx_clear(fx);
-	fx_say(fx, XID, 1, 1, 4, 1, 2);
+	fx_message(fx, XID, 1, 1, 4, 1, 2);
 	KUNIT_EXPECT_EQ(test, fx_client2(fx, fx->kf_buf, 24, 1),
 			RPCRDMA_BAD_VERS);
 }
@@ -280,20 +269,17 @@ static void v2_errors_are_responses(struct kunit *test)
 	}
 
 	/* A fifth word of 2 means ERR_CHUNK of version 1 only in a message of 20 bytes */
-	fx_clear(fx);
-	fx_say(fx, XID, 2, 1, 4, 2, 2);
+	fx_message(fx, XID, 2, 1, 4, 2, 2);
 	KUNIT_EXPECT_EQ(test, fx_client2(fx, fx->kf_buf, 24, 1),
 			RPCRDMA_DISCARD_ERROR);
 
 	/* In the layout of version 2, an error whose rdma_vers is not 2 must be an ERR_VERS with
 	 * F_RESPONSE
 	 */
-	fx_clear(fx);
-	fx_say(fx, XID, 3, 1, 4, 0, 1, 1, 2);
+	fx_message(fx, XID, 3, 1, 4, 0, 1, 1, 2);
 	KUNIT_EXPECT_EQ(test, fx_client2(fx, fx->kf_buf, 32, 0),
 			RPCRDMA_BAD_VERS);
-	fx_clear(fx);
-	fx_say(fx, XID, 3, 1, 4, 1, RPCRDMA2_ERR_WRITE_RESOURCE, 1, 2);
+	fx_message(fx, XID, 3, 1, 4, 1, RPCRDMA2_ERR_WRITE_RESOURCE, 1, 2);
 	KUNIT_EXPECT_EQ(test, fx_client2(fx, fx->kf_buf, 32, 0),
 			RPCRDMA_BAD_VERS);
 }
@@ -318,8 +304,7 @@ static void v2_falls_back(struct kunit *test)
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
-		fx_clear(fx);
-		fx_say(fx, XID, 2, 1, 4, 1, cases[i].low, cases[i].high);
+		fx_message(fx, XID, 2, 1, 4, 1, cases[i].low, cases[i].high);
 		KUNIT_ASSERT_EQ(test, fx_client2(fx, fx->kf_buf, 28, 1),
 				RPCRDMA_OK);
 		KUNIT_EXPECT_EQ_MSG(test,

@@ -242,8 +242,7 @@ static void v2_all_short_lengths(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(types); i++) {
 		memset(fx->kf_buf, 0, 64);
-		fx_clear(fx);
-		fx_say(fx, XID, 2, 1, types[i]);
+		fx_message(fx, XID, 2, 1, types[i]);
 		for (len = 0; len <= 40; len++) {
 			want = RPCRDMA_BAD_PROC;
 			if (types[i] == RPCRDMA2_CONNPROP)
@@ -262,8 +261,7 @@ static void v2_all_short_lengths(struct kunit *test)
 	}
 
 	/* If a message has another version and is not an error, only its fixed words are read */
-	fx_clear(fx);
-	fx_say(fx, XID, 3, 1, 0);
+	fx_message(fx, XID, 3, 1, 0);
 	memset(fx->kf_buf + 16, 0xff, 24);
 	for (len = 0; len <= 40; len++)
 		KUNIT_EXPECT_EQ(test, fx_server2(fx, fx->kf_buf, len), len <
@@ -409,8 +407,7 @@ static void v2_put_call(struct rpcrdma_kunit *fx, u32 nreads, u32 nwrites,
 {
 	u32 i, j;
 
-	fx_clear(fx);
-	fx_say(fx, XID, 2, 1, 0, 0, 0);
+	fx_message(fx, XID, 2, 1, 0, 0, 0);
 	for (i = 0; i < nreads; i++)
 		for (j = 0; j < nsegs; j++) {
 			fx_say(fx, 1, 8 + 4 * i);
@@ -544,8 +541,7 @@ static void v2_limits_of_callbacks(struct kunit *test)
 		v2_expect_refusal(fx, &rpcrdma2_accept_backward,
 				  backward[i].code, 0);
 	}
-	fx_clear(fx);
-	fx_say(fx, XID, 2, 1, 1, 0, 0);
+	fx_message(fx, XID, 2, 1, 1, 0, 0);
 	for (i = 0; i < 65; i++) {
 		fx_say(fx, 1, 0);
 		fx_seg(fx, 7, 4, 0);
@@ -835,8 +831,7 @@ static void v2_unknown_types(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fx_server2(fx, fx->kf_buf, 24), RPCRDMA_BAD_PROC);
 	KUNIT_EXPECT_TRUE(test, fx->kf_hdr.hd_response);
 	/* The round-trip extension has a decoder of its own */
-	fx_clear(fx);
-	fx_say(fx, XID, 2, 1, RPCRDMA2_RTX_MSG, 0, 0);
+	fx_message(fx, XID, 2, 1, RPCRDMA2_RTX_MSG, 0, 0);
 	KUNIT_EXPECT_EQ(test, fx_server2(fx, fx->kf_buf, 24), RPCRDMA_BAD_PROC);
 }
 

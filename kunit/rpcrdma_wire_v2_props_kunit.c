@@ -206,8 +206,7 @@ static void v2_property_sets(struct kunit *test)
 
 	want = param->good ? RPCRDMA_OK : RPCRDMA_BAD_PROP;
 	for (response = 0; response < 2; response++) {
-		fx_clear(fx);
-		fx_say(fx, XID, 2, 5, RPCRDMA2_CONNPROP, response);
+		fx_message(fx, XID, 2, 5, RPCRDMA2_CONNPROP, response);
 		fx_words(fx, param->words, param->nwords);
 		len = fx->kf_len + param->extra;
 
