@@ -402,10 +402,14 @@ static void v1_truncated_calls(struct kunit *test)
 	struct rpcrdma_kunit *fx = test->priv;
 	u32 len;
 
-	for (len = 0; len < vec->ve_len; len++)
+	for (len = 0; len < vec->ve_len; len++) {
 		KUNIT_EXPECT_EQ_MSG(test, fx_decode_call(fx, vec->ve_data, len),
 				    v1_truncated_call(param, len),
 				    "%u bytes of %u", len, vec->ve_len);
+		/* Then no word may be used */
+		if (len < RPCRDMA_FIXED_LEN)
+			KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_xid, 0);
+	}
 }
 
 /* Covers: V1-HDR-23 V1-ERR-14 V1-CRD-25 G-10 */

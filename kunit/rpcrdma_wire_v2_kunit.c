@@ -431,6 +431,8 @@ static void v2_expect_refusal(struct rpcrdma_kunit *fx,
 	enum rpcrdma_verdict verdict;
 	struct rpcrdma2_error error;
 
+	/* so that it is noticed if chunks count that the Call does not have */
+	memset(&fx->kf_hdr, 0xee, sizeof(fx->kf_hdr));
 	verdict = rpcrdma2_decode_call(copy, fx->kf_len, accept, &fx->kf_hdr);
 	KUNIT_EXPECT_EQ(test, verdict == RPCRDMA_OK, !code);
 	KUNIT_ASSERT_EQ(test, rpcrdma2_refusal(&fx->kf_hdr, verdict, accept,
