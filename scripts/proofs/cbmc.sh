@@ -102,4 +102,7 @@ work=$(lines "$@")
 [ -n "$work" ] || die "no such proof"
 bad=$(run_all <<<"$work")
 [ -z "$bad" ] || { echo "$bad"; exit 1; }
-[ -n "$*${DEEP:-}" ] || touch "$done"
+[ -n "$*${DEEP:-}" ] || {
+	touch "$done"
+	ledger "$(commit_here)" proofs $SECONDS all "$(wc -l <<<"$work") proofs and mutants"
+}
