@@ -26,6 +26,8 @@ need() {
 
 [ -n "$KERNELS" ] || die "Kbuild does not list its kernels"
 RANGE=$(sed 's/ / and /; s/\( and [^ ]*\) .* /\1 to /' <<<"$KERNELS")
+# The releases of these kernels, as an extended regular expression. RHEL 9.4 begins with 5.14.0-427.
+RELEASES="^(($(sed 's/\./\\./g; s/ /|/g' <<<"$KERNELS"))([.+-]|\$)|5\.14\.0-(4[2-9]|[5-9][0-9])[0-9]\.)"
 
 # dkms_source <directory>: write the source tree that DKMS builds. It has no unit tests: a kernel without KUnit
 # could not build them, and nobody would run them.
@@ -42,8 +44,7 @@ dkms_source() {
 	done
 	install -m 644 -t "$1/include/rpcrdma" "$TOP"/include/rpcrdma/*.h
 	(cd "$TOP" && find include/compat -type f -exec install -m 644 -D '{}' "$1/{}" ';')
-	sed -e "s/@VERSION@/$VERSION/" -e "s/@KERNELS@/$RANGE/" \
-		-e "s/@REGEX@/$(sed 's/\./\\\\./g; s/ /|/g' <<<"$KERNELS")/" \
+	sed -e "s/@VERSION@/$VERSION/; s/@KERNELS@/$RANGE/; s#@RELEASES@#${RELEASES//\\/\\\\}#" \
 		"$PACKAGE/dkms.conf.in" >"$1/dkms.conf"
 }
 

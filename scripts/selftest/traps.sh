@@ -1,13 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Test situations that a person who installs the module may meet. The tests need no guest and no network: they run in a
-# mount namespace in which apt-get and dpkg-query are stubs, and changes in /usr/bin and /usr/sbin are temporary.
+# mount namespace in which apt-get and dpkg-query are stubs, and changes in /usr/bin, /usr/sbin and /usr/src are
+# temporary.
 # Prints "ok <name>" or "not ok <name> <why>" for each test. The status is 1 if any failed.
 set -uo pipefail
 
 # shellcheck source=scripts/selftest/mounts.sh
 . "$(dirname "$0")/mounts.sh"
-trap 'cd /; umount -R "$tmp/usr" 2>/dev/null; umount /usr/sbin /usr/bin "$tmp/mem" 2>/dev/null; rm -rf "$tmp"' EXIT
+trap 'cd /; umount -R "$tmp/usr" 2>/dev/null; umount /usr/src /usr/sbin /usr/bin "$tmp/mem" 2>/dev/null; rm -rf "$tmp"' EXIT
 # Other users need access.
 chmod 755 "$tmp"
 export RPCRDMA_CACHE=$tmp/cache
@@ -30,7 +31,7 @@ usr_up() {
 	mkdir "$tmp/mem"
 	mount -t tmpfs mem "$tmp/mem"
 	cp /usr/bin/apt-get "$tmp/apt-get"
-	for d in bin sbin; do
+	for d in bin sbin src; do
 		mkdir -p "$tmp/mem/$d/u" "$tmp/mem/$d/w"
 		mount -t overlay overlay -o "lowerdir=/usr/$d,upperdir=$tmp/mem/$d/u,workdir=$tmp/mem/$d/w" "/usr/$d"
 	done
@@ -330,17 +331,31 @@ test_dkms-and-package() {
 		printf '#!/bin/sh\necho %s\n' $status >/usr/bin/dpkg-query
 		"$tree/scripts/package/dkms" uninstall >"$tmp/out" 2>&1 || fail "$status: $(tail -n 1 "$tmp/out")"
 	done
-	rm /usr/sbin/dkms
 	[ ! -e "$tmp/dkms.changed" ] || fail "something is changed"
+	# Only sources that DKMS knows are its own. Another one may be an unpacked tarball (make dist).
+	mkdir /usr/src/rpcrdma-1.0 /usr/src/rpcrdma-mine
+	printf '#!/bin/sh\n[ "$1" != status ] || echo "rpcrdma/1.0, 6.1.0-1, x86_64: installed"\n' >/usr/sbin/dkms
+	"$tree/scripts/package/dkms" uninstall >"$tmp/out" 2>&1 || fail "$(tail -n 1 "$tmp/out")"
+	[ ! -e /usr/src/rpcrdma-1.0 ] && [ -e /usr/src/rpcrdma-mine ] || fail "not only the source of DKMS is removed: $(ls /usr/src)"
+	copy /usr/src/rpcrdma-1.0
+	refused 'is for DKMS' /usr/src/rpcrdma-1.0/scripts/package/dkms uninstall
+	[ -e /usr/src/rpcrdma-1.0/Kbuild ] || fail "it removes itself"
+	rm -r /usr/sbin/dkms /usr/src/rpcrdma-*
 }
 
 # The supported kernels are 6.1 and a range of later ones; those between them are not supported, and nothing says they are.
+# Of RHEL 9, the script dkms takes the same kernels as dkms.conf: from RHEL 9.4 (5.14.0-427) on.
 test_range() {
-	local want
+	local want release said
 	want=$(sed -n 's/^rpcrdma-kernels := \([^ ]*\) \([^ ]*\) .* \([^ ]*\)$/\1 and \2 to \3/p' "$tree/Kbuild")
 	stubs
 	printf '#!/bin/sh\n' >/usr/sbin/dkms
 	chmod 755 /usr/sbin/dkms
+	for release in 5.14.0-362.8.1.el9_3.x86_64 5.14.0-427.13.1.el9_4.x86_64 6.12.0-1-amd64; do
+		"$tree/scripts/package/dkms" install $release >"$tmp/out" 2>&1 || true
+		case $release in *el9_3*) said="not made for Linux $release," ;; *) said="no headers of kernel $release " ;; esac
+		grep -qF "$said" "$tmp/out" || fail "dkms: $(cat "$tmp/out")"
+	done
 	"$tree/scripts/package/dkms" install 6.5.0-x >"$tmp/out" 2>&1 || true
 	rm /usr/sbin/dkms
 	grep -q "not made for Linux 6.5.0-x, only for $want\$" "$tmp/out" || fail "dkms: $(cat "$tmp/out")"
