@@ -247,7 +247,8 @@ need_packages() {
 # pahole: Debian's headers need it to make BTF for modules.
 PKG_BUILD=(build-essential patch bc flex bison libelf-dev libssl-dev rsync kmod cpio xz-utils python3 pahole)
 PKG_GUEST=(qemu-system-x86 busybox-static nfs-kernel-server nfs-common rpcbind rdma-core
-	librdmacm-dev libibverbs-dev iproute2 iputils-ping fio attr acl nfs4-acl-tools cpio kmod xz-utils python3 procps tcpdump)
+	librdmacm-dev libibverbs-dev iproute2 nftables iputils-ping fio attr acl nfs4-acl-tools cpio kmod xz-utils python3 procps
+	tcpdump)
 # Programs for guests that cannot run those of the host (foreign.sh)
 PKG_FOREIGN=(bash coreutils busybox-static util-linux mount procps sysvinit-utils hostname grep sed mawk findutils diffutils
 	python3 iproute2 iputils-ping kmod rdma-core e2fsprogs nfs-kernel-server nfs-common rpcbind attr acl nfs4-acl-tools fio)

@@ -269,6 +269,27 @@ obeys() {
 	(set -x; . /tmp/commands)
 }
 transports() { for at; do xprt_line "$at" | cut -d' ' -f1; done | paste -s -d' '; }
+# The packet filter drops what the provider needs, first by a rule and then by a policy. With the command that rpcrdma-check
+# prints, a mount works. (rxe hands over a packet for its own host without the filter, so there this is not seen.)
+case_check-firewall() {
+	local line="$HERE $MNT nfs proto=rdma,vers=4.2" chain
+	[ "$PROVIDER" != hca ] || skip "the packets of an adapter do not pass the filter"
+	trap 'nft flush ruleset' EXIT
+	for chain in "policy accept; udp dport 4791 drop; tcp dport $PORT counter drop" \
+		"policy drop; meta l4proto { icmp, ipv6-icmp } accept; udp dport { 1-4790, 4792-65535 } accept;
+			tcp dport { 1-$((PORT - 1)), $((PORT + 1))-65535 } accept"; do
+		nft "flush ruleset; table inet own { chain in { type filter hook input priority 0; $chain; }; }"
+		complains firewall client server "$line"
+		if [ "$PROVIDER" = siw ]; then
+			! timeout 5 mount -t nfs -o proto=rdma,vers=4.2,retry=0 "$HERE" $MNT || die "a mount works"
+		fi
+		obeys firewall client server "$line"
+		complains "" client server "$line"
+		nfs_mount 4.2
+		nfs_umount
+	done
+}
+
 # A mount uses the connections of another one of the same server, and so another transport, or fewer connections than its
 # options say. rpcrdma-check names the other mount. With its commands, the mount becomes what it should be.
 case_check-shared() {
