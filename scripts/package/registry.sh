@@ -3,21 +3,22 @@
 # What DKMS knows of the module. The script dkms sources this file, and it is a part of the scriptlets of the RPM. They
 # cannot use any other file: when a package is removed, its files may have gone.
 
-# forget <directory>: remove all versions from DKMS, for all kernels, and their sources from this directory. (Those of a
-# package belong to the package: '' leaves them.)
+# versions: print the versions that DKMS has
+versions() {
+	dkms status rpcrdma | sed -n 's#^rpcrdma/\([^,: ]*\).*#\1#p' | sort -u
+}
+
+# forget: remove all versions from DKMS, for all kernels. Their sources stay: those of a package belong to the package.
 forget() {
 	local v
-	for v in $(dkms status rpcrdma | sed -n 's#^rpcrdma/\([^,: ]*\).*#\1#p' | sort -u); do
-		dkms remove "rpcrdma/$v" --all
-		[ -z "$1" ] || rm -rf "$1/rpcrdma-$v"
-	done
+	for v in $(versions); do dkms remove "rpcrdma/$v" --all; done
 }
 
 # register <version>: make this version the only one, and install it for all kernels that have headers. DKMS says for
 # which kernels the module is not made; its status is then 77.
 register() {
 	local kernel rc any=
-	forget ''
+	forget
 	dkms add "rpcrdma/$1" || return
 	for kernel in /lib/modules/*/; do
 		[ -e "${kernel}build/Makefile" ] || continue
