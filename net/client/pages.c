@@ -44,11 +44,23 @@ rpcrdma_param_range(rdma_rtx_gather, xprt_rdma_rtx_gather, 0,
 MODULE_PARM_DESC(rdma_rtx_gather,
 		 "Client: bytes of the smallest data item that Sends read where it is, 0: all are copied");
 
-/* Maximum number of SGEs of a Send that gathers: one for its buffer, one for each target
- * segment of a Receive of this module's server, and one more for data that begins inside a
- * page
+/* Maximum number of runs of adjacent pages in a Send that gathers: one for each target segment of a
+ * Receive of this module's server, and one more for data that begins inside a page
  */
-#define XPRT_RDMA_PAGES_SGES	(1 + (RPCRDMA_RTX_PAGES_MAX - 1) + 1)
+#define XPRT_RDMA_PAGES_RUNS	((RPCRDMA_RTX_PAGES_MAX - 1) + 1)
+
+/**
+ * struct xprt_rdma_pages - the pages that a Send reads
+ * @pg_sges: SGEs of the Send; the first one is for its buffer
+ * @pg_runs: runs of adjacent pages. They are mapped together: an IOMMU then has one range to
+ *	map, and to flush when it is unmapped.
+ * @pg_nruns: number of runs that are mapped
+ */
+struct xprt_rdma_pages {
+	struct ib_sge		pg_sges[1 + XPRT_RDMA_PAGES_RUNS];
+	struct scatterlist	pg_runs[XPRT_RDMA_PAGES_RUNS];
+	int			pg_nruns;
+};
 
 /**
  * xprt_rdma_pages_begin - decide whether Sends of a new connection may read data directly from
@@ -64,7 +76,7 @@ MODULE_PARM_DESC(rdma_rtx_gather,
 u32 xprt_rdma_pages_begin(struct xprt_rdma *xr)
 {
 	u32 sges = min(xr->xr_conn.cn_caps.dc_max_send_sge,
-		       XPRT_RDMA_PAGES_SGES);
+		       1 + XPRT_RDMA_PAGES_RUNS);
 
 	xr->xr_gather = sges > 1 ? READ_ONCE(xprt_rdma_rtx_gather) : 0;
 	xr->xr_sges = xr->xr_gather ? sges : 1;
@@ -138,25 +150,24 @@ u32 xprt_rdma_pages_segs(const struct xprt_rdma *xr, const struct xdr_buf *snd)
 }
 
 /**
- * xprt_rdma_pages_alloc - allocate the SGEs of a Send that gathers, if it has none
+ * xprt_rdma_pages_alloc - allocate what a Send that gathers needs, if it has not got it
  * @send: Send that is not posted
  *
  * Context: process; may sleep. Send lock held.
- * Return: true if the Send has SGEs; false if there is no memory.
+ * Return: true if the Send can gather; false if there is no memory.
  */
 bool xprt_rdma_pages_alloc(struct xprt_rdma_send *send)
 {
-	if (!send->sn_sges)
-		send->sn_sges = kmalloc_array(XPRT_RDMA_PAGES_SGES,
-					      sizeof(*send->sn_sges),
-					      XPRT_RDMA_GFP);
-	return send->sn_sges;
+	if (!send->sn_pages)
+		send->sn_pages = kmalloc(sizeof(*send->sn_pages),
+					 XPRT_RDMA_GFP);
+	return send->sn_pages;
 }
 
 /**
  * xprt_rdma_pages_map - make a Send read a part of an item from the pages of the RPC
- * @send: Send with SGEs from xprt_rdma_pages_alloc(). Its buffer has everything that precedes
- *	the part in the transmission.
+ * @send: Send for which xprt_rdma_pages_alloc() has returned true. Its buffer has everything that
+ *	precedes the part in the transmission.
  * @snd: Call with the item in its page list
  * @pos: offset of the part in the item, in bytes
  * @len: number of bytes of the part
@@ -170,27 +181,34 @@ int xprt_rdma_pages_map(struct xprt_rdma_send *send, const struct xdr_buf *snd,
 {
 	struct xprt_rdma *xr = container_of(send->sn_send.sd_conn,
 					    struct xprt_rdma, xr_conn);
-	struct ib_device *device = rpcrdma_conn_device(send->sn_send.sd_conn);
+	struct xprt_rdma_pages *pages = send->sn_pages;
 	struct ib_send_wr *wr = &send->sn_send.sd_wr;
-	struct ib_sge *sge;
-	u32 at, run;
+	struct scatterlist *sg;
+	u32 at, run, n = 0;
+	int nents, i;
 
-	send->sn_sges[0] = send->sn_send.sd_sge;
-	wr->sg_list = send->sn_sges;
-	for (; len; pos += run, len -= run) {
-		if (wr->num_sge == xr->xr_sges)
+	sg_init_table(pages->pg_runs, XPRT_RDMA_PAGES_RUNS);
+	for (; len; pos += run, len -= run, n++) {
+		if (n == xr->xr_sges - 1)
 			return -EIO;
 		run = xprt_rdma_pages_run(snd, pos, len);
 		at = snd->page_base + pos;
-		sge = &send->sn_sges[wr->num_sge];
-		sge->addr = ib_dma_map_page(device, snd->pages[at >> PAGE_SHIFT],
-					    offset_in_page(at), run, DMA_TO_DEVICE);
-		if (ib_dma_mapping_error(device, sge->addr))
-			return -ENOBUFS;
-		sge->length = run;
-		sge->lkey = send->sn_send.sd_sge.lkey;
-		wr->num_sge++;
+		sg_set_page(&pages->pg_runs[n], snd->pages[at >> PAGE_SHIFT],
+			    run, offset_in_page(at));
 	}
+	nents = ib_dma_map_sg(rpcrdma_conn_device(&xr->xr_conn),
+			      pages->pg_runs, n, DMA_TO_DEVICE);
+	if (!nents)
+		return -ENOBUFS;
+	pages->pg_nruns = n;
+	pages->pg_sges[0] = send->sn_send.sd_sge;
+	for_each_sg(pages->pg_runs, sg, nents, i) {
+		pages->pg_sges[1 + i].addr = sg_dma_address(sg);
+		pages->pg_sges[1 + i].length = sg_dma_len(sg);
+		pages->pg_sges[1 + i].lkey = pages->pg_sges[0].lkey;
+	}
+	wr->sg_list = pages->pg_sges;
+	wr->num_sge = 1 + nents;
 	return 0;
 }
 
@@ -202,17 +220,13 @@ int xprt_rdma_pages_map(struct xprt_rdma_send *send, const struct xdr_buf *snd,
  */
 void xprt_rdma_pages_unmap(struct xprt_rdma_send *send)
 {
-	struct ib_device *device;
+	struct xprt_rdma_pages *pages = send->sn_pages;
 	struct ib_send_wr *wr = &send->sn_send.sd_wr;
-	struct ib_sge *sge;
 
 	if (likely(wr->sg_list == &send->sn_send.sd_sge))
 		return;
-	device = rpcrdma_conn_device(send->sn_send.sd_conn);
-	while (wr->num_sge > 1) {
-		sge = &send->sn_sges[--wr->num_sge];
-		ib_dma_unmap_page(device, sge->addr, sge->length,
-				  DMA_TO_DEVICE);
-	}
+	ib_dma_unmap_sg(rpcrdma_conn_device(send->sn_send.sd_conn),
+			pages->pg_runs, pages->pg_nruns, DMA_TO_DEVICE);
 	wr->sg_list = &send->sn_send.sd_sge;
+	wr->num_sge = 1;
 }

@@ -224,7 +224,7 @@ void xprt_rdma_sends_destroy(struct xprt_rdma *xr)
 	for (i = 0; i < xr->xr_nsends; i++) {
 		xprt_rdma_pages_unmap(&xr->xr_sends[i]);
 		rpcrdma_buf_exit(&xr->xr_sends[i].sn_send.sd_buf);
-		kfree(xr->xr_sends[i].sn_sges);
+		kfree(xr->xr_sends[i].sn_pages);
 	}
 	kvfree(xr->xr_sends);
 	xr->xr_sends = NULL;

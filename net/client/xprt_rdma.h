@@ -149,8 +149,7 @@ struct xprt_rdma_mr {
  *	registrations that are posted in front of it.
  * @sn_wanted: size in bytes for which the buffer was last prepared. The buffer is smaller if
  *	there was no memory for this size, and may be larger after xprt_rdma_send_grow().
- * @sn_sges: SGEs of a Send that gathers data from pages; the first SGE is for the buffer.
- *	Allocated when first needed
+ * @sn_pages: the pages from which a Send gathers data. Allocated when first needed
  * @sn_gathers: in the last Send of a group that gathers data from pages (client/pages.c), the
  *	RPC that has these pages; otherwise NULL. Under xr_lock, unless the group is
  *	still being written
@@ -163,7 +162,7 @@ struct xprt_rdma_mr {
 struct xprt_rdma_send {
 	struct rpcrdma_send	sn_send;
 	u32			sn_wanted;
-	struct ib_sge		*sn_sges;
+	struct xprt_rdma_pages	*sn_pages;
 	struct xprt_rdma_req	*sn_gathers;
 };
 
