@@ -5,6 +5,7 @@
 #   7.3-dma     7.3 for x86, in which siw and rxe use the DMA API (dma.config, sw-dma.patch)
 #   debian      Debian's own 6.12 image and headers; nothing is built
 #   debian-6.1  the same of Debian 12, whose kernel is 6.1
+#   debian-7.3  the same of Debian 13's backports, which needs the compiler and the libraries of Debian 13
 #   debian-arm64, debian-arm64-16k, ...   the same as debian, for other processors, see foreign.sh
 # The kernels that are built here are for one of two machines:
 #   x86   a PC, for QEMU
@@ -56,7 +57,7 @@ kernel_is_checked() { [ "$CHECKERS" = debug ] && ! kernel_is_debian "$1" && [ "$
 # built with the compiler of their kernel. So on a host with gcc 12, Linux 6.12 comes
 # from bookworm-backports, where it was built with gcc 12, and on other hosts from trixie.
 kernel_suite() {
-	if [[ $1 == 7.3* ]]; then
+	if [[ $1 == ?(debian-)7.3* ]]; then
 		echo trixie-backports
 	elif [ "$1" = debian-6.1 ]; then
 		echo bookworm-security
@@ -68,9 +69,9 @@ kernel_suite() {
 }
 
 kernel_known() {
-	case " 7.3 7.3-dma 6.12 debian debian-6.1 ${FOREIGN[*]} " in
+	case " 7.3 7.3-dma 6.12 debian debian-6.1 debian-7.3 ${FOREIGN[*]} " in
 	*" $1 "*) ;;
-	*) die "no such kernel: $1 (7.3, 7.3-dma, 6.12, debian, debian-6.1, ${FOREIGN[*]})" ;;
+	*) die "no such kernel: $1 (7.3, 7.3-dma, 6.12, debian, debian-6.1, debian-7.3, ${FOREIGN[*]})" ;;
 	esac
 }
 
@@ -95,7 +96,8 @@ kernel_kdir() {
 
 kernel_image() {
 	if kernel_is_debian "$1"; then
-		echo "$CACHE/$1"/boot/vmlinu?-"$(kernel_release "$1")"
+		# Newer packages have the image among the modules.
+		compgen -G "$CACHE/$1/boot/vmlinu?-$(kernel_release "$1")" || echo "$CACHE/$1/lib/modules/$(kernel_release "$1")/vmlinuz"
 	elif [ "$(kernel_machine "$1")" = um ]; then
 		echo "$(kernel_build_dir "$1")/linux"
 	else
@@ -310,7 +312,7 @@ kernel_ready_built() {
 # linux-image-6.12.9-amd64.
 debian_kernel_package() {
 	local suite flavour series=6.12
-	[ "$1" != debian-6.1 ] || series=6.1
+	[[ $1 != debian-?.* ]] || series=${1#debian-}
 	suite=$(kernel_suite "$1")
 	flavour=$(debian_flavour "$1")
 	lab_apt_cache show "linux-image-$flavour/$suite" |
@@ -321,12 +323,14 @@ debian_kernel_package() {
 # its flavour
 debian_flavour() { if kernel_is_foreign "$1"; then foreign_flavour "$1"; else echo amd64; fi; }
 
-# debian_packages <release> <flavour>: print the packages that are needed to build modules. The
-# tools (linux-kbuild) run on this host, so their package is for its architecture. For debian-6.1,
-# the name of this package has only the series: linux-kbuild-6.1.
+# debian_packages <release> <flavour> <image>: print the package of the image, and those of its files if these are not
+# in it; and the packages that are needed to build modules. The tools (linux-kbuild) run on this host, so their
+# package is for its architecture. For debian-6.1, the name of this package has only the series: linux-kbuild-6.1.
 debian_packages() {
 	local common=${1%-"$2"} tools=${1%-"$2"}
 	[[ $tools != *-* ]] || tools=${tools%.*}
+	echo "$3"
+	lab_apt_cache depends "$3" | awk -v r="-$1" '/ Depends: linux-(base|binary|modules)-/ && index($2, r) { print $2 }'
 	echo "linux-headers-$1 linux-headers-$common-common linux-kbuild-$tools:$(dpkg --print-architecture)"
 }
 
@@ -335,6 +339,7 @@ debian_packages() {
 kernel_ready_debian() {
 	local k=$1 suite arch image rel pkg deb tmp=$CACHE/$1.tmp
 	[ ! -e "$CACHE/$k/.complete" ] || return 0
+	[ "$k/$(gcc -dumpversion)" != debian-7.3/12 ] || die "$k needs a host with Debian 13"
 	need_packages "${PKG_BUILD[@]}"
 	# debian-arm64 and debian-arm64-16k share their package lists, so they need one lock.
 	lock "${k%-[0-9]*}"
@@ -355,12 +360,12 @@ kernel_ready_debian() {
 	image=$(debian_kernel_package "$k") || die "$suite has no image for $k"
 	rel=${image#linux-image-}
 	rm -rf "$tmp" "${CACHE:?}/$k"
-	for pkg in "$image" $(debian_packages "$rel" "$(debian_flavour "$k")"); do
+	for pkg in $(debian_packages "$rel" "$(debian_flavour "$k")" "$image"); do
 		deb=$(deb_fetch "$pkg" "$suite") || exit
 		with_log "unpacking $pkg" "$CACHE/log/unpack-$k" dpkg -x "$deb" "$tmp" || exit
 	done
 	[ -d "$tmp/lib/modules" ] || ln -sfn usr/lib "$tmp/lib"
-	sed -i "s# /usr/src/# $CACHE/$k/usr/src/#" "$tmp/usr/src/linux-headers-$rel/Makefile"
+	sed -i "s#\([ =]\)/usr/src/#\1$CACHE/$k/usr/src/#" "$tmp/usr/src/linux-headers-$rel/Makefile"
 	with_log "listing its modules" "$CACHE/log/unpack-$k" depmod -b "$tmp" "$rel" || exit
 	touch "$tmp/.complete"
 	mv "$tmp" "$CACHE/$k"
