@@ -545,9 +545,8 @@ delayed_end() {
 
 # The round trip is 10 or 100 ms. A client with n RPCs in flight gets between n and 2n + 2 credits, and all of its
 # RPCs can be in flight after at most four round trips: 12 READs of each of n threads take at most 16 round trips, and
-# half a second for slow guests. Because a busy host may be slower than that, each mount has three tries. With siw, TCP
-# needs more round trips than that until it sends 64 Calls at once. (The unit test rpcrdma_need_table has more cells,
-# and version 1.)
+# half a second for slow guests. Because a busy host may be slower than that, each mount has three tries; and how long
+# 64 READs at a time take, is not checked. (The unit test rpcrdma_need_table has more cells, and version 1.)
 # Covers: G-39
 case_credits-delayed() {
 	[ "$MODULE" = ours ] && [ -z "$OURS" ] || skip "both ends have to grant and ask by need"
@@ -574,9 +573,9 @@ credits_delayed() {
 			((most >= n && most <= 2 * n + 2)) || die "$most credits for $n RPCs"
 			netem
 			nfs_umount
-			((ms > 16 * delay + 500)) || break
+			((n < 64 && ms > 16 * delay + 500)) || break
 		done
-		((ms <= 16 * delay + 500)) || [ "$PROVIDER/$n" = siw/64 ] || die "$ms ms for 12 READs at $delay ms"
+		((n == 64 || ms <= 16 * delay + 500)) || die "$ms ms for 12 READs at $delay ms"
 	done
 }
 
