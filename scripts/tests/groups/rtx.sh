@@ -238,9 +238,10 @@ placed_any() {
 	buffered 3000001
 }
 
+# The data of 12287 bytes have three pages, for which each adapter has enough SGEs.
 sizes() {
 	local size
-	for size in 1 4095 4096 4097 16383 16385 28671 28672 28673 32767 65535 65536 65537 200001; do
+	for size in 1 4095 4096 4097 12287 16383 16385 28671 28672 28673 32767 65535 65536 65537 200001; do
 		head -c $size /dev/urandom >/tmp/size
 		cp /tmp/size "$MNT/size.$size"
 		cmp /tmp/size "$EXPORT/size.$size" || die "$size bytes: the server has something else"
