@@ -476,8 +476,8 @@ fi
 for console in "$dir"/*.console; do
 	role=$(basename "$console" .console)
 	if ! grep -qx 'done 0' "$dir/$role.verdict"; then
-		# If the guest died at boot, its console may have no line with a reason. Then use the last line.
-		reason=$(grep -hE '^(FAIL|lab): ' "$console" | tail -n 1 | tr -d '\r') || true
+		# If the guest died at boot without a panic, its console may have no line with a reason. Then use the last line.
+		reason=$(grep -hE '^(FAIL|lab): |Kernel panic - ' "$console" | tail -n 1 | tr -d '\r') || true
 		result 'not ok' "$label-guest-$role" $((SECONDS - t0)) \
 			"$(tail -n 1 "$dir/$role.log") no good end$late; ${reason:-$(tail -n 1 "$console" | tr -d '\r')} [$console]"
 	fi

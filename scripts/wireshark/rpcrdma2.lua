@@ -3,9 +3,9 @@
 --
 --	tshark -X lua_script:rpcrdma2.lua -2 -r capture.pcap
 --
--- or copy it to the directory that "tshark -G folders" calls Personal Lua Plugins. It detects
--- version 2 in the payload of RoCE, InfiniBand and iWARP. Messages without these headers can be
--- put in a capture of link type 147 (User 0) and decoded with
+-- (from Wireshark 4.4 on: not as root), or copy it to the directory that "tshark -G folders" calls
+-- Personal Lua Plugins. It detects version 2 in the payload of RoCE, InfiniBand and iWARP. Messages
+-- without these headers can be put in a capture of link type 147 (User 0) and decoded with
 --
 --	-o 'uat:user_dlts:"User 0 (DLT=147)","rpcrdma2","0","","0",""'
 --

@@ -15,8 +15,9 @@ import struct
 import subprocess
 import sys
 
+import decoder
+
 TOP = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../.."))
-LUA = os.path.join(TOP, "scripts/wireshark/rpcrdma2.lua")
 XID = 0x11223344
 F = "rpcrdma2."
 FIELDS = ["xid", "vers", "credit", "htype", "flags", "flags.response", "inv_handle", "position", "handle", "length",
@@ -188,7 +189,7 @@ def iwarp(messages, mulpdu):
 
 # --------------------------------------------------------------------------- tshark
 def tshark(path, *more):
-    cmd = ["tshark", "-2", "-n", "-X", "lua_script:" + LUA, "-r", path, *more,
+    cmd = [*decoder.TSHARK, "-2", "-n", *decoder.WITH_LUA, "-r", path, *more,
            "-o", 'uat:user_dlts:"User 0 (DLT=147)","rpcrdma2","0","","0",""']
     run = subprocess.run(cmd, check=True, capture_output=True, text=True)
     errors = [x for x in run.stderr.splitlines() if "dangerous" not in x]
@@ -414,7 +415,7 @@ def marks_cases(out, name, cases, link=147, packets=list, before=0):
     before it may have left open. packets() makes the packets of the messages, and @before other ones before them."""
     between = words(XID, 2, 1, 4, 1, 2)
     messages = [m for _, ms, _ in cases for m in [between, *ms]]
-    with open(LUA, encoding="utf-8") as f:
+    with open(decoder.LUA, encoding="utf-8") as f:
         refused = re.findall(r'^bad\("\w+", "(.*)"\)', f.read(), re.M)
     bad, seen = decoded(os.path.join(out, name + ".pcap"), link, packets(messages), before + len(messages), F + "xid")
     at = before
