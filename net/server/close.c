@@ -51,8 +51,11 @@ static void svc_rdma_conn_end_transfers(struct svc_rdma_xprt *sx)
 	struct svc_rdma_send *send;
 	struct svc_rdma_call *call;
 
+	/* A thread that frees a pulled Call may still be looking at the first waiting one. */
+	spin_lock(&sx->sx_lock);
 	list_splice_init(&sx->sx_posted.po_reading, &queue->qu_complete);
 	list_splice_init(&queue->qu_waiting, &queue->qu_complete);
+	spin_unlock(&sx->sx_lock);
 	list_for_each_entry(call, &queue->qu_complete, sc_list)
 		svc_rdma_chain_destroy(sx, &call->sc_reads);
 
@@ -107,8 +110,9 @@ void svc_rdma_end_inside(struct svc_rdma_xprt *sx)
 }
 EXPORT_SYMBOL_IF_KUNIT(svc_rdma_end_inside);
 
-/* Close sx_conn. When nobody is inside any more, and the queues are drained, only this function
- * uses the lists.
+/* Close sx_conn. When nobody is inside any more, and the queues are drained, nobody else changes
+ * the lists. But a thread that frees a Call looks at qu_waiting (svc_rdma_pull_next()), also from
+ * outside.
  */
 static void svc_rdma_conn_end(struct svc_rdma_xprt *sx)
 {

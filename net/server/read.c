@@ -70,12 +70,12 @@ static void svc_rdma_read_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 
 	rpcrdma_send_cq_seen(&sx->sx_conn.cn_send_cq);
 	rpcrdma_keepalive_heard(&sx->sx_conn.cn_keepalive);
-	slots = call->sc_slots;
-	call->sc_slots = 0;
 	/* Leave unmapping the pages to the thread that takes the Call. With an IOMMU, unmapping may
 	 * take a while, and other completions would have to wait here.
 	 */
 	spin_lock(&sx->sx_lock);
+	slots = call->sc_slots;
+	call->sc_slots = 0;
 	list_move_tail(&call->sc_list, &sx->sx_queue.qu_complete);
 	sx->sx_posted.po_read = jiffies;
 	spin_unlock(&sx->sx_lock);
