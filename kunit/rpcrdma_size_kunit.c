@@ -505,8 +505,7 @@ static void size_server_examples(struct kunit *test)
 	const struct size_server_case *param = test->param_value;
 	struct rpcrdma_server_sizes sizes, want = param->sizes;
 
-	want.sz_recvs = want.sz_requests + 2 + 10;
-	want.sz_rq_depth = want.sz_recvs + 1;
+	want.sz_rq_depth = want.sz_requests + 2 + 10 + 1;
 	KUNIT_ASSERT_EQ(test, rpcrdma_size_server(param->caps, 128, 2,
 						  param->max_payload, 4096,
 						  &sizes), 0);
@@ -543,8 +542,7 @@ static void size_check_server(struct kunit *test,
 	KUNIT_EXPECT_LE(test, sz->sz_sq_depth, caps->dc_max_qp_wr);
 	KUNIT_EXPECT_LE(test, (u64)sz->sz_sq_depth + sz->sz_rq_depth,
 			caps->dc_max_cqe);
-	KUNIT_EXPECT_EQ(test, sz->sz_recvs, sz->sz_requests + bc + 10);
-	KUNIT_EXPECT_EQ(test, sz->sz_rq_depth, sz->sz_recvs + 1);
+	KUNIT_EXPECT_EQ(test, sz->sz_rq_depth, sz->sz_requests + bc + 10 + 1);
 	KUNIT_EXPECT_LE(test, sz->sz_rq_depth, caps->dc_max_qp_wr);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of the memory of the server's connections (server/budget.c). The connections exist
- * only in memory, and pin none.
+ * Unit tests of the memory of the server's connections (server/budget.c, server/credit.c). The
+ * connections exist only in memory, and pin none.
  */
 #include <kunit/test.h>
 #include <linux/limits.h>
@@ -87,12 +87,12 @@ static struct svc_rdma_xprt *svc_rdma_budget_conn(struct kunit *test, u32 i,
 	return sx;
 }
 
-static u64 svc_rdma_budget_take(struct svc_rdma_xprt *sx, u64 bytes)
+static u32 svc_rdma_budget_take(struct svc_rdma_xprt *sx, u32 bytes)
 {
-	u64 got;
+	u32 got;
 
 	mutex_lock(&sx->sx_grow);
-	got = svc_rdma_budget_charge(sx, bytes);
+	got = svc_rdma_budget_charge(sx, bytes, 1);
 	mutex_unlock(&sx->sx_grow);
 	return got;
 }
@@ -183,7 +183,7 @@ static void svc_rdma_budget_holds(struct kunit *test)
 			svc_rdma_budget_step(fx, i, false);
 		else
 			ended += svc_rdma_budget_step(fx, i, true);
-		if (!fx->bf_conns[i]->sx_account.ac_pages)
+		if (!fx->bf_conns[i]->sx_account.au_pages)
 			ended += svc_rdma_budget_step(fx, i, false) &&
 				svc_rdma_budget_step(fx, i, true);
 		most = max_t(u64, most, svc_rdma_budget.bg_held >> 20);
@@ -210,6 +210,47 @@ static void svc_rdma_budget_strangers(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, svc_rdma_budget_step(fx, 0, false));
 }
 
+/* A connection gets memory for whole Receives, and is charged for nothing that it does not get. */
+/* Covers: G-39 */
+static void svc_rdma_budget_whole(struct kunit *test)
+{
+	u32 half = (BUDGET_LIMIT - PAGE_ALIGN(BUDGET_MESG)) / 2;
+	struct svc_rdma_xprt *sx = svc_rdma_budget_conn(test, 0, 1);
+
+	mutex_lock(&sx->sx_grow);
+	KUNIT_EXPECT_EQ(test, svc_rdma_budget_charge(sx, 2, half + 1), 0);
+	KUNIT_EXPECT_EQ(test, sx->sx_account.au_recvs, 0);
+	KUNIT_EXPECT_EQ(test, svc_rdma_budget_charge(sx, 5, half / 4 - 1), 4);
+	KUNIT_EXPECT_EQ(test, sx->sx_account.au_recvs, 4 * (half / 4 - 1));
+	mutex_unlock(&sx->sx_grow);
+}
+
+/* sunrpc may know a client before its connection may take memory. Until then, the client gets no
+ * more credits, but nothing was refused: it gets them as soon as it may.
+ */
+/* Covers: G-39 */
+static void svc_rdma_budget_early(struct kunit *test)
+{
+	struct svc_rdma_budget_fixture *fx = test->priv;
+	struct svc_rdma_xprt *sx = fx->bf_conns[0];
+	struct svc_rdma_call *call = fx->bf_calls[0];
+
+	KUNIT_ASSERT_EQ(test, svc_rdma_budget_join(sx), 0);
+	set_bit(XPT_PEER_VALID, &sx->sx_xprt.xpt_flags);
+	spin_lock_init(&sx->sx_conn.cn_recvs.rp_lock);
+	sx->sx_sizes.sz_requests = 64;
+	sx->sx_conn.cn_recvs.rp_max = 64;
+	sx->sx_credit.cd_recv_size = 1024;
+	sx->sx_credit.cd_grant.gn_granted = 2;
+	sx->sx_credit.cd_grant.gn_bound = 2;
+	call->sc_sx = sx;
+	call->sc_vers = RPCRDMA_VERS_2;
+	call->sc_hdr.hd_credit = 32;
+	svc_rdma_credits_use(call);
+	KUNIT_EXPECT_EQ(test, sx->sx_credit.cd_grant.gn_granted, 2);
+	KUNIT_EXPECT_EQ(test, sx->sx_credit.cd_refused, 0);
+}
+
 /* A silent client is sent a notice of a smaller grant. An answer shows that the client knows the
  * grant only if all messages with a larger one were posted before the notice, and if the grant was
  * not lowered again meanwhile. Otherwise the client could use credits for which there is no
@@ -230,18 +271,27 @@ static void svc_rdma_budget_confirmed(struct kunit *test)
 	cd->cd_peak = 4;
 	cd->cd_grant.gn_granted = 16;
 	cd->cd_grant.gn_bound = 16;
+	/* The buffer of a Send of this size is a block of pages. */
+	sx->sx_conn.cn_limits.lm_inline_send = KMALLOC_MAX_CACHE_SIZE + 4;
+	KUNIT_EXPECT_FALSE(test, svc_rdma_credits_is_answer(cd, 0));
 
 	/* A message with the old grant is just being posted, and may follow the notice. */
 	rcu_read_lock();
 	KUNIT_EXPECT_TRUE(test, svc_rdma_credits_review(sx));
 	rcu_read_unlock();
 	KUNIT_EXPECT_EQ(test, cd->cd_grant.gn_granted, 8);
+	KUNIT_EXPECT_EQ(test, sx->sx_account.au_least,
+			16 * 2 * KMALLOC_MAX_CACHE_SIZE);
 	stale = cd->cd_notice;
 	synchronize_rcu();
 	KUNIT_EXPECT_TRUE(test, svc_rdma_credits_confirm(sx, stale));
 	KUNIT_EXPECT_EQ(test, cd->cd_grant.gn_bound, 16);
 
 	notice = cd->cd_notice;
+	KUNIT_EXPECT_TRUE(test, svc_rdma_credits_is_answer(cd, stale));
+	KUNIT_EXPECT_TRUE(test, svc_rdma_credits_is_answer(cd, notice));
+	KUNIT_EXPECT_FALSE(test, svc_rdma_credits_is_answer(cd, stale - 1));
+	KUNIT_EXPECT_FALSE(test, svc_rdma_credits_is_answer(cd, notice + 1));
 	KUNIT_EXPECT_FALSE(test, svc_rdma_credits_confirm(sx, stale));
 	KUNIT_EXPECT_EQ(test, cd->cd_grant.gn_bound, 16);
 	KUNIT_EXPECT_FALSE(test, svc_rdma_credits_confirm(sx, notice));
@@ -262,6 +312,8 @@ static struct kunit_case svc_rdma_budget_cases[] = {
 	KUNIT_CASE(svc_rdma_budget_divides),
 	KUNIT_CASE(svc_rdma_budget_holds),
 	KUNIT_CASE(svc_rdma_budget_strangers),
+	KUNIT_CASE(svc_rdma_budget_whole),
+	KUNIT_CASE(svc_rdma_budget_early),
 	KUNIT_CASE(svc_rdma_budget_confirmed),
 	{}
 };

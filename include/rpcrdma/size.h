@@ -133,7 +133,6 @@ struct rpcrdma_client_sizes {
  * @sz_sq_depth: send queue depth: entries for Sends, for RDMA Reads and Writes, for registrations
  *	and invalidations, for the keepalive's probe and for the drain marker
  * @sz_rq_depth: receive queue depth
- * @sz_recvs: maximum number of Receives
  * @sz_ord: maximum number of outstanding RDMA Reads as initiator
  */
 struct rpcrdma_server_sizes {
@@ -143,7 +142,6 @@ struct rpcrdma_server_sizes {
 	u32		sz_read_mrs;
 	u32		sz_sq_depth;
 	u32		sz_rq_depth;
-	u32		sz_recvs;
 	u32		sz_ord;
 };
 

@@ -424,7 +424,6 @@ int rpcrdma_size_server(const struct rpcrdma_device_caps *caps,
 				 (u64)sizes->sz_read_mrs);
 	sizes->sz_sq_depth = min3(sq_depth, (u64)caps->dc_max_qp_wr,
 				  (u64)caps->dc_max_cqe - sizes->sz_rq_depth);
-	sizes->sz_recvs = sizes->sz_rq_depth - RPCRDMA_DRAIN_WRS;
 	/* Devices differ in which of these two limits applies. The smaller one is
 	 * always safe.
 	 */

@@ -19,6 +19,7 @@
  * finds it in the queue later, and drops it.
  */
 #include <linux/module.h>
+#include <linux/random.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/sunrpc/addr.h>
@@ -160,7 +161,7 @@ svc_rdma_conn_create(struct svc_rdma_listener *sl, struct rdma_cm_id *id,
 	spin_lock_init(&sx->sx_lock);
 	mutex_init(&sx->sx_grow);
 	rpcrdma_grant_raise(&sx->sx_credit.cd_grant, 1);
-	sx->sx_credit.cd_need.nd_since = ktime_get_ns();
+	sx->sx_credit.cd_notice = get_random_u32();
 	INIT_LIST_HEAD(&sx->sx_queue.qu_complete);
 	INIT_LIST_HEAD(&sx->sx_queue.qu_waiting);
 	INIT_LIST_HEAD(&sx->sx_sends.sp_idle);
@@ -283,6 +284,7 @@ static int svc_rdma_conn_accept(struct svc_rdma_xprt *sx)
 	if (rc)
 		return rc;
 
+	sx->sx_credit.cd_need.nd_since = ktime_get_ns();
 	ord = min3(conn->cn_peer_ord, sx->sx_sizes.sz_ord, SVC_RDMA_ORD_MAX);
 	rc = rpcrdma_conn_accept(conn, &ours, ord);
 	if (!rc)
@@ -321,7 +323,7 @@ static int svc_rdma_debugfs_show(struct seq_file *seq, void *unused)
 		   READ_ONCE(credits->cd_bc_recvs));
 	seq_printf(seq, "idle_sends %u\n", svc_rdma_send_collect(sx));
 	seq_printf(seq, "memory_held %llu\n",
-		   READ_ONCE(sx->sx_account.ac_held));
+		   READ_ONCE(sx->sx_account.au_held));
 	seq_printf(seq, "send_queue %u\n", READ_ONCE(sq->sq_size));
 	seq_printf(seq, "send_queue_free %u\n", atomic_read(&sq->sq_free));
 	seq_printf(seq, "regions %u\n", READ_ONCE(sx->sx_nmrs));

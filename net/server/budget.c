@@ -113,12 +113,12 @@ static s64 svc_rdma_account_open(struct svc_rdma_account *account)
 	s64 room = 0;
 
 	spin_lock(&svc_rdma_budget_lock);
-	if (account->ac_known)
+	if (account->au_known)
 		room = rpcrdma_budget_room(&svc_rdma_budget,
-					   account->ac_client->cl_held);
-	if (account->ac_known && !account->ac_pages)
-		svc_rdma_budget.bg_calls -= account->ac_call;
-	svc_rdma_budget_pages -= account->ac_pages;
+					   account->au_client->cl_held);
+	if (account->au_known && !account->au_pages)
+		svc_rdma_budget.bg_calls -= account->au_call;
+	svc_rdma_budget_pages -= account->au_pages;
 	return room;
 }
 
@@ -126,17 +126,17 @@ static s64 svc_rdma_account_open(struct svc_rdma_account *account)
 static void svc_rdma_account_close(struct svc_rdma_account *account)
 	__releases(&svc_rdma_budget_lock)
 {
-	u64 held = account->ac_recvs + account->ac_pages +
-		   max(account->ac_sends, account->ac_least);
+	u64 held = account->au_recvs + account->au_pages +
+		   max(account->au_sends, account->au_least);
 
-	if (account->ac_client) {
-		svc_rdma_budget.bg_held += held - account->ac_held;
-		account->ac_client->cl_held += held - account->ac_held;
-		WRITE_ONCE(account->ac_held, held);
+	if (account->au_client) {
+		svc_rdma_budget.bg_held += held - account->au_held;
+		account->au_client->cl_held += held - account->au_held;
+		WRITE_ONCE(account->au_held, held);
 	}
-	svc_rdma_budget_pages += account->ac_pages;
-	if (account->ac_known && !account->ac_pages)
-		svc_rdma_budget.bg_calls += account->ac_call;
+	svc_rdma_budget_pages += account->au_pages;
+	if (account->au_known && !account->au_pages)
+		svc_rdma_budget.bg_calls += account->au_call;
 	spin_unlock(&svc_rdma_budget_lock);
 }
 
@@ -170,7 +170,7 @@ int svc_rdma_budget_join(struct svc_rdma_xprt *sx)
 		client = NULL;
 	}
 	found->cl_conns++;
-	sx->sx_account.ac_client = found;
+	sx->sx_account.au_client = found;
 	spin_unlock(&svc_rdma_budget_lock);
 	kfree(client);
 	return 0;
@@ -186,14 +186,14 @@ EXPORT_SYMBOL_IF_KUNIT(svc_rdma_budget_join);
 void svc_rdma_budget_leave(struct svc_rdma_xprt *sx)
 {
 	struct svc_rdma_account *account = &sx->sx_account;
-	struct svc_rdma_client *client = account->ac_client;
+	struct svc_rdma_client *client = account->au_client;
 
 	if (!client)
 		return;
 	svc_rdma_account_open(account);
-	client->cl_held -= account->ac_held;
-	svc_rdma_budget.bg_held -= account->ac_held;
-	client->cl_known -= account->ac_known;
+	client->cl_held -= account->au_held;
+	svc_rdma_budget.bg_held -= account->au_held;
+	client->cl_known -= account->au_known;
 	memset(account, 0, sizeof(*account));
 	if (--client->cl_conns)
 		client = NULL;
@@ -215,10 +215,10 @@ void svc_rdma_budget_know(struct svc_rdma_xprt *sx)
 	struct svc_rdma_account *account = &sx->sx_account;
 
 	svc_rdma_account_open(account);
-	if (!account->ac_known) {
-		account->ac_call = PAGE_ALIGN(sx->sx_max_mesg);
-		WRITE_ONCE(account->ac_known, true);
-		account->ac_client->cl_known++;
+	if (!account->au_known) {
+		account->au_call = PAGE_ALIGN(sx->sx_max_mesg);
+		WRITE_ONCE(account->au_known, true);
+		account->au_client->cl_known++;
 	}
 	svc_rdma_account_close(account);
 }
@@ -227,23 +227,25 @@ EXPORT_SYMBOL_IF_KUNIT(svc_rdma_budget_know);
 /**
  * svc_rdma_budget_charge - take memory for further Receives
  * @sx: accepted connection
- * @bytes: number of bytes wanted for these Receives and, if they are for further credits, for as
- *	many Sends
+ * @count: number of Receives
+ * @price: number of bytes for each of them and, if they are for further credits, for a Send
  *
- * Afterwards the caller creates the Receives, and calls svc_rdma_budget_update().
+ * If it gets any, the caller creates the Receives, and calls svc_rdma_budget_update().
  *
  * Context: process; the caller holds sx_grow.
- * Return: number of bytes that the connection gets, 0 to @bytes.
+ * Return: number of Receives for which the connection gets memory, 0 to @count.
  */
-u64 svc_rdma_budget_charge(struct svc_rdma_xprt *sx, u64 bytes)
+u32 svc_rdma_budget_charge(struct svc_rdma_xprt *sx, u32 count, u32 price)
 {
 	struct svc_rdma_account *account = &sx->sx_account;
+	s64 room;
 
 	lockdep_assert_held(&sx->sx_grow);
-	bytes = clamp(svc_rdma_account_open(account), 0ll, (s64)bytes);
-	account->ac_recvs += bytes;
+	room = max(svc_rdma_account_open(account), 0ll);
+	count = min_t(u64, count, div_u64(room, price));
+	account->au_recvs += (u64)count * price;
 	svc_rdma_account_close(account);
-	return bytes;
+	return count;
 }
 EXPORT_SYMBOL_IF_KUNIT(svc_rdma_budget_charge);
 
@@ -262,7 +264,7 @@ u64 svc_rdma_budget_excess(struct svc_rdma_xprt *sx)
 	u64 excess = max(-svc_rdma_account_open(account), 0ll);
 
 	if (excess)
-		excess = div_u64(excess, account->ac_client->cl_known);
+		excess = div_u64(excess, account->au_client->cl_known);
 	svc_rdma_account_close(account);
 	return excess;
 }
@@ -280,8 +282,8 @@ void svc_rdma_budget_update(struct svc_rdma_xprt *sx, u32 sends)
 	struct svc_rdma_account *account = &sx->sx_account;
 
 	svc_rdma_account_open(account);
-	account->ac_recvs = READ_ONCE(sx->sx_conn.cn_recvs.rp_bytes);
-	account->ac_least = sends;
+	account->au_recvs = READ_ONCE(sx->sx_conn.cn_recvs.rp_bytes);
+	account->au_least = sends;
 	svc_rdma_account_close(account);
 }
 EXPORT_SYMBOL_IF_KUNIT(svc_rdma_budget_update);
@@ -298,7 +300,7 @@ void svc_rdma_budget_sends(struct svc_rdma_xprt *sx, long bytes)
 	struct svc_rdma_account *account = &sx->sx_account;
 
 	svc_rdma_account_open(account);
-	account->ac_sends += bytes;
+	account->au_sends += bytes;
 	svc_rdma_account_close(account);
 }
 
@@ -319,9 +321,9 @@ bool svc_rdma_budget_pull(struct svc_rdma_call *call, bool take)
 	s64 bytes = PAGE_ALIGN(call->sc_stream_len);
 	bool may;
 
-	may = svc_rdma_account_open(account) >= bytes || !account->ac_pages;
+	may = svc_rdma_account_open(account) >= bytes || !account->au_pages;
 	if (may && take) {
-		account->ac_pages += bytes;
+		account->au_pages += bytes;
 		call->sc_counted = bytes;
 	}
 	svc_rdma_account_close(account);
@@ -342,7 +344,7 @@ void svc_rdma_budget_count(struct svc_rdma_call *call, u32 bytes)
 	struct svc_rdma_account *account = &call->sc_sx->sx_account;
 
 	svc_rdma_account_open(account);
-	account->ac_pages += (s64)bytes - call->sc_counted;
+	account->au_pages += (s64)bytes - call->sc_counted;
 	svc_rdma_account_close(account);
 	call->sc_counted = bytes;
 }

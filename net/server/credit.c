@@ -63,10 +63,17 @@ static u32 svc_rdma_credits_room(const struct svc_rdma_xprt *sx)
 				      sx->sx_credit.cd_recv_size);
 }
 
+/* Returns the number of bytes that the buffer of a Send takes. */
+static u32 svc_rdma_credits_send(const struct svc_rdma_xprt *sx)
+{
+	return rpcrdma_buf_pins(READ_ONCE(sx->sx_conn.cn_limits.lm_inline_send),
+				0);
+}
+
 static void svc_rdma_credits_update(struct svc_rdma_xprt *sx)
 {
 	svc_rdma_budget_update(sx, sx->sx_credit.cd_grant.gn_bound *
-				   READ_ONCE(sx->sx_conn.cn_limits.lm_inline_send));
+				   svc_rdma_credits_send(sx));
 }
 
 /* Create and post Receives for @credits, and @backward Receives for the replies to callbacks.
@@ -177,7 +184,7 @@ static u32 svc_rdma_credits_price(const struct svc_rdma_xprt *sx)
 {
 	return rpcrdma_buf_pins(sx->sx_credit.cd_recv_size,
 				sx->sx_conn.cn_recvs.rp_order) +
-	       READ_ONCE(sx->sx_conn.cn_limits.lm_inline_send);
+	       svc_rdma_credits_send(sx);
 }
 
 static void svc_rdma_credits_refuse(struct svc_rdma_credits *cd)
@@ -202,7 +209,6 @@ static void svc_rdma_credits_extend(struct svc_rdma_xprt *sx, u32 credits)
 	struct rpcrdma_recv_pool *pool = &sx->sx_conn.cn_recvs;
 	struct svc_rdma_credits *cd = &sx->sx_credit;
 	u32 room = svc_rdma_credits_room(sx), count, got;
-	u32 price = svc_rdma_credits_price(sx);
 	u32 had = cd->cd_grant.gn_granted;
 
 	/* Even if enough Receives exist, grant no credits for them while this connection has
@@ -215,7 +221,7 @@ static void svc_rdma_credits_extend(struct svc_rdma_xprt *sx, u32 credits)
 	count = rpcrdma_size_recvs(credits + cd->cd_bc_recvs +
 				   cd->cd_spare_recvs);
 	count = min(max(count, pool->rp_count), room) - pool->rp_count;
-	got = div_u64(svc_rdma_budget_charge(sx, (u64)count * price), price);
+	got = svc_rdma_budget_charge(sx, count, svc_rdma_credits_price(sx));
 	room = pool->rp_count + got;
 	if (!svc_rdma_credits_provide(sx, credits, cd->cd_bc_recvs, room))
 		trace_svc_rdma_credits(sx, sx->sx_conn.cn_recvs.rp_count);
@@ -257,13 +263,15 @@ static u32 svc_rdma_credits_needed(struct svc_rdma_xprt *sx)
 }
 
 /* Does the client have to send messages so that Receives can be freed? Also chooses the XID of the
- * notice that makes it do so. The caller holds sx_grow.
+ * notice that makes it do so. The caller holds sx_grow. svc_rdma_credits_is_answer() reads both
+ * members without it: no answer to the new notice has arrived yet.
  */
 static bool svc_rdma_credits_ask(struct svc_rdma_xprt *sx)
 {
 	struct svc_rdma_credits *cd = &sx->sx_credit;
 
-	WRITE_ONCE(cd->cd_notice, get_random_u32());
+	WRITE_ONCE(cd->cd_notices, cd->cd_notices + 1);
+	WRITE_ONCE(cd->cd_notice, cd->cd_notice + 1);
 	cd->cd_told = poll_state_synchronize_rcu(cd->cd_posted);
 	return svc_rdma_credits_are_owed(cd) ||
 	       READ_ONCE(sx->sx_conn.cn_recvs.rp_excess);
@@ -374,10 +382,10 @@ EXPORT_SYMBOL_IF_KUNIT(svc_rdma_credits_confirm);
  */
 void svc_rdma_credits_answered(struct svc_rdma_xprt *sx)
 {
-	if (likely(READ_ONCE(sx->sx_account.ac_known)))
+	if (likely(READ_ONCE(sx->sx_account.au_known)))
 		return;
-	if (READ_ONCE(sx->sx_stats.vs_received) == RPCRDMA_MSG_RECVS)
-		sx->sx_credit.cd_need.nd_since = ktime_get_ns();
+	if (READ_ONCE(sx->sx_stats.vs_received) == 1)
+		WRITE_ONCE(sx->sx_credit.cd_need.nd_since, ktime_get_ns());
 	if (svc_rdma_is_known(sx))
 		svc_rdma_budget_know(sx);
 }
@@ -398,7 +406,7 @@ void svc_rdma_credits_use(const struct svc_rdma_call *call)
 	u32 told = svc_rdma_credits_granted(sx), used, want;
 	unsigned long refused;
 
-	if (!svc_rdma_is_known(sx))
+	if (!READ_ONCE(sx->sx_account.au_known))
 		return;
 	if (rpcrdma_vers_asks_for_need(call->sc_vers)) {
 		used = min(call->sc_hdr.hd_credit, max) +
@@ -427,6 +435,7 @@ void svc_rdma_credits_use(const struct svc_rdma_call *call)
 	svc_rdma_credits_extend(sx, want);
 	mutex_unlock(&sx->sx_grow);
 }
+EXPORT_SYMBOL_IF_KUNIT(svc_rdma_credits_use);
 
 /**
  * svc_rdma_credits_backward - add Receives for the replies to callbacks
@@ -442,7 +451,7 @@ void svc_rdma_credits_use(const struct svc_rdma_call *call)
 int svc_rdma_credits_backward(struct svc_rdma_xprt *sx)
 {
 	struct svc_rdma_credits *cd = &sx->sx_credit;
-	u32 had, more, price;
+	u32 had, more;
 	int rc = 0;
 
 	CLASS(svc_rdma_inside, inside)(sx);
@@ -454,12 +463,10 @@ int svc_rdma_credits_backward(struct svc_rdma_xprt *sx)
 	mutex_lock(&sx->sx_grow);
 	had = cd->cd_bc_recvs;
 	more = had ? min(had, sx->sx_sizes.sz_bc_requests - had) : 1;
-	if (had) {
-		price = rpcrdma_buf_pins(cd->cd_recv_size,
-					 sx->sx_conn.cn_recvs.rp_order);
-		more = div_u64(svc_rdma_budget_charge(sx, (u64)more * price),
-			       price);
-	}
+	if (had)
+		more = svc_rdma_budget_charge(sx, more,
+					      rpcrdma_buf_pins(cd->cd_recv_size,
+							       sx->sx_conn.cn_recvs.rp_order));
 	if (more)
 		rc = svc_rdma_credits_provide(sx, cd->cd_grant.gn_granted,
 					      had + more,

@@ -418,7 +418,7 @@ void svc_rdma_negotiate_connprop(struct svc_rdma_call *call)
 
 	first = svc_rdma_negotiate_apply(sx, &hdr->hd_props);
 	trace_svc_rdma_connprop(sx, hdr, first);
-	if (!first && hdr->hd_xid == READ_ONCE(sx->sx_credit.cd_notice)) {
+	if (!first && svc_rdma_credits_is_answer(&sx->sx_credit, hdr->hd_xid)) {
 		svc_rdma_msg_put(sx, call->sc_msg);
 		call->sc_msg = NULL;
 		if (svc_rdma_credits_confirm(sx, hdr->hd_xid))

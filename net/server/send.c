@@ -55,6 +55,12 @@
 static void svc_rdma_send_wc_done(struct ib_cq *cq, struct ib_wc *wc);
 static void svc_rdma_send_wc_written(struct ib_cq *cq, struct ib_wc *wc);
 
+/* Returns the number of bytes that the buffer of a context takes; 0 if it has none. */
+static long svc_rdma_send_pins(const struct svc_rdma_send *send)
+{
+	return rpcrdma_buf_pins(send->ss_send.sd_buf.bf_size, 0);
+}
+
 /* Give a context its buffer, or replace the buffer by a larger one. The buffer should be as large
  * as the largest Send that the client accepts. But it is allocated in one piece, so memory may be
  * too fragmented. In version 2 a smaller buffer is enough: if a Reply does not fit, an error tells
@@ -66,6 +72,7 @@ static int svc_rdma_send_create_buf(struct svc_rdma_send *send, gfp_t gfp)
 	struct svc_rdma_xprt *sx = svc_rdma_send_sx(send);
 	u32 size = READ_ONCE(sx->sx_conn.cn_limits.lm_inline_send);
 	u32 had = send->ss_send.sd_buf.bf_size;
+	long pinned = svc_rdma_send_pins(send);
 	gfp_t easily = gfp | __GFP_NOWARN | __GFP_NORETRY;
 	u32 least = size;
 	int rc = -ENOMEM;
@@ -79,8 +86,7 @@ static int svc_rdma_send_create_buf(struct svc_rdma_send *send, gfp_t gfp)
 					gfp | __GFP_NOWARN);
 	if (gfpflags_allow_blocking(gfp))
 		send->ss_wanted = size;
-	svc_rdma_budget_sends(sx, (long)send->ss_send.sd_buf.bf_size -
-				  (long)had);
+	svc_rdma_budget_sends(sx, svc_rdma_send_pins(send) - pinned);
 	return rc;
 }
 
@@ -92,8 +98,7 @@ static int svc_rdma_send_create_buf(struct svc_rdma_send *send, gfp_t gfp)
  */
 void svc_rdma_send_free(struct svc_rdma_send *send)
 {
-	svc_rdma_budget_sends(svc_rdma_send_sx(send),
-			      -(long)send->ss_send.sd_buf.bf_size);
+	svc_rdma_budget_sends(svc_rdma_send_sx(send), -svc_rdma_send_pins(send));
 	rpcrdma_buf_exit(&send->ss_send.sd_buf);
 	kvfree(send->ss_pages);
 	kfree(send);
@@ -633,7 +638,7 @@ int svc_rdma_send_post(struct svc_rdma_send *send)
 	for (wr = first; wr != &send->ss_send.sd_wr; wr = wr->next)
 		svc_rdma_send_prepare_write(send, wr);
 
-	if (unlikely(!READ_ONCE(sx->sx_account.ac_known)))
+	if (unlikely(!READ_ONCE(sx->sx_account.au_known)))
 		send->ss_at = ktime_get_ns();
 	rcu_read_lock();
 	if (send->ss_grants)

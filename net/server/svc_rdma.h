@@ -324,27 +324,27 @@ struct svc_rdma_posted {
 
 /**
  * struct svc_rdma_account - the memory of a connection; server/budget.c
- * @ac_client: the client; NULL if the account is not open
- * @ac_known: the client is known on this connection
- * @ac_recvs: number of bytes of the Receives; until svc_rdma_budget_update(), it includes all
+ * @au_client: the client; NULL if the account is not open
+ * @au_known: the client is known on this connection
+ * @au_recvs: number of bytes of the Receives; until svc_rdma_budget_update(), it includes all
  *	that svc_rdma_budget_charge() has given
- * @ac_sends: number of bytes in the buffers of the Sends that exist
- * @ac_least: number of bytes that count for Sends at least: one Send for each credit
- * @ac_pages: number of bytes of the pages of Calls
- * @ac_call: number of bytes of the largest Call
- * @ac_held: the sum: @ac_recvs, the larger of @ac_sends and @ac_least, and @ac_pages
+ * @au_sends: number of bytes in the buffers of the Sends that exist
+ * @au_least: number of bytes that count for Sends at least: one Send for each credit
+ * @au_pages: number of bytes of the pages of Calls
+ * @au_call: number of bytes of the largest Call
+ * @au_held: the sum: @au_recvs, the larger of @au_sends and @au_least, and @au_pages
  *
  * svc_rdma_budget_lock protects all members.
  */
 struct svc_rdma_account {
-	struct svc_rdma_client	*ac_client;
-	bool			ac_known;
-	u64			ac_recvs;
-	u64			ac_sends;
-	u64			ac_least;
-	u64			ac_pages;
-	u64			ac_call;
-	u64			ac_held;
+	struct svc_rdma_client	*au_client;
+	bool			au_known;
+	u64			au_recvs;
+	u64			au_sends;
+	u64			au_least;
+	u64			au_pages;
+	u64			au_call;
+	u64			au_held;
 };
 
 /**
@@ -359,13 +359,16 @@ struct svc_rdma_account {
  * @cd_spare_recvs: number of Receives for messages that take no credit, under sx_grow
  * @cd_recv_size: size in bytes of each Receive made from now on, under sx_grow
  * @cd_refused: jiffies when memory for more credits was last refused; 0 if it never was
- * @cd_need: to count the credits in use; whoever holds XPT_BUSY uses it, except nd_rtt
+ * @cd_need: to count the credits in use; whoever holds XPT_BUSY uses it, except nd_rtt and
+ *	nd_since (locking.rst)
  * @cd_used: number of credits that @cd_need has last found to be in use
  * @cd_peak: maximum number of credits that were in use, or could have been, since
  *	svc_rdma_credits_review() last ran
  * @cd_reviewed: value of vs_received at that time, under sx_grow
  * @cd_notice: XID of the last notice, that is, of the last CONNPROP that tells a silent client of a
- *	smaller grant (svc_rdma_negotiate_notify()), under sx_grow
+ *	smaller grant (svc_rdma_negotiate_notify()), under sx_grow. The first XID is random, and
+ *	each following one is larger by one
+ * @cd_notices: number of XIDs that notices had so far, under sx_grow
  * @cd_told: when that notice was sent, @cd_posted was over, under sx_grow
  */
 struct svc_rdma_credits {
@@ -380,6 +383,7 @@ struct svc_rdma_credits {
 	u32			cd_peak;
 	u64			cd_reviewed;
 	u32			cd_notice;
+	u32			cd_notices;
 	bool			cd_told;
 };
 
@@ -615,6 +619,13 @@ static inline bool svc_rdma_is_known(const struct svc_rdma_xprt *sx)
 	return test_bit(XPT_PEER_VALID, &sx->sx_xprt.xpt_flags);
 }
 
+/* Does a CONNPROP with this XID answer a notice? */
+static inline bool svc_rdma_credits_is_answer(const struct svc_rdma_credits *cd,
+					      u32 xid)
+{
+	return READ_ONCE(cd->cd_notice) - xid < READ_ONCE(cd->cd_notices);
+}
+
 /* Number of credits that new messages grant */
 static inline u32 svc_rdma_credits_granted(const struct svc_rdma_xprt *sx)
 {
@@ -669,7 +680,7 @@ void svc_rdma_budget_init(void);
 int svc_rdma_budget_join(struct svc_rdma_xprt *sx);
 void svc_rdma_budget_leave(struct svc_rdma_xprt *sx);
 void svc_rdma_budget_know(struct svc_rdma_xprt *sx);
-u64 svc_rdma_budget_charge(struct svc_rdma_xprt *sx, u64 bytes);
+u32 svc_rdma_budget_charge(struct svc_rdma_xprt *sx, u32 count, u32 price);
 u64 svc_rdma_budget_excess(struct svc_rdma_xprt *sx);
 void svc_rdma_budget_update(struct svc_rdma_xprt *sx, u32 sends);
 void svc_rdma_budget_sends(struct svc_rdma_xprt *sx, long bytes);

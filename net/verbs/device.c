@@ -32,9 +32,7 @@
  * known, and the id of a listener that is bound to an address of a device. Therefore
  * rpcrdma_device_destroy_id() holds a reference to the device while it destroys an id.
  * The CM core itself destroys an id if its event handler returns a non-zero value. This module
- * lets it destroy the id of a refused request, and the id of a listener after its device was
- * removed, or after the hardware address of its network interface has changed. No reference is held
- * then.
+ * lets it destroy the id of a refused request. No reference is held then.
  */
 #include <linux/kernel.h>
 #include <linux/slab.h>

@@ -248,9 +248,9 @@ def unknown_properties(b):
 @case("v2-messages", "only the first CONNPROP is applied", "svc_rdma_connprop: rbsiz=65536 .*applied=0")
 def second(b):
     c = connect(b, size(1024))
-    for value in (65536, 4096):
-        answer = c.exchange(connprop(9, size(value)))
-        want(answer.proc == CONNPROP and answer.xid == 9 and answer.flags == 1, "no answer")
+    for xid, value in ((9, 65536), (9, 4096), (0, 4096)):
+        answer = c.exchange(connprop(xid, size(value)))
+        want(answer and answer.proc == CONNPROP and answer.xid == xid and answer.flags == 1, "no answer")
     answer = c.nfs(READ3, read_args(b.file, 3000))
     want(answer.proc == ERROR and answer.error[0] == REPLY_RESOURCE, "a later RBSIZ is applied")
     c.works()
