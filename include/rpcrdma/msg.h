@@ -11,12 +11,6 @@
 #include <linux/string.h>
 #include <rpcrdma/recv.h>
 
-/* Number of Receives that a message takes, and number of credits that a Call takes, unless the
- * message is a group (rtx.h). To get a number of Receives, client and server multiply a number of
- * messages by this constant.
- */
-#define RPCRDMA_MSG_RECVS	1u
-
 /**
  * struct rpcrdma_msg_piece - a walk over part of a body
  * @mp_data: the present piece

@@ -469,11 +469,19 @@ bool xprt_rdma_reply_fence(struct xprt_rdma *xr, struct xprt_rdma_req *req)
 static bool xprt_rdma_frwr_is_released(struct xprt_rdma *xr,
 				       struct xprt_rdma_req *req)
 {
-	if (!atomic_read_acquire(&req->rr_holds))
-		return true;
+	spinlock_t *lock = &xr->xr_xprt.reserve_lock;
+	bool released;
+
+	/* xprt_rdma_req_reset_all() clears rr_holds under this lock, and only then is a new
+	 * connection made in the same memory. So xr_conn still is the connection of the RPC.
+	 */
+	spin_lock(lock);
+	released = !atomic_read_acquire(&req->rr_holds);
 	/* While a task waits, xprt_rdma_send_awaits() returns true. */
-	rpcrdma_send_cq_watch(&xr->xr_conn);
-	return false;
+	if (!released)
+		rpcrdma_send_cq_watch(&xr->xr_conn);
+	spin_unlock(lock);
+	return released;
 }
 
 /**

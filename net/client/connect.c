@@ -171,8 +171,7 @@ static int xprt_rdma_open(struct xprt_rdma *xr)
 	 * and pages swapped, when memory is short (I33).
 	 */
 	if (!rc)
-		rc = xprt_rdma_recv_expect(xr, XPRT_RDMA_FIRST_CALLS *
-					       RPCRDMA_MSG_RECVS,
+		rc = xprt_rdma_recv_expect(xr, XPRT_RDMA_FIRST_CALLS,
 					   XPRT_RDMA_GFP_CONNECT);
 	if (!rc)
 		rc = xprt_rdma_sends_reserve(xr);

@@ -154,7 +154,8 @@ void xprt_rdma_credit_grant(struct xprt_rdma *xr, u32 credit, bool error)
  * up, and become free when that RPC ends (RTX-81). So if wn_more is not 0, the connection is closed
  * only if no other RPC has a credit.
  *
- * Context: process. To be called when an RPC has ended, or the grant was lowered without a Reply.
+ * Context: any. To be called when an RPC has ended or has returned its credits, or the grant was
+ *	lowered without a Reply. transport_lock not held.
  */
 void xprt_rdma_credit_check(struct xprt_rdma *xr)
 {
@@ -343,6 +344,7 @@ void xprt_rdma_credit_give_back(struct rpc_task *task)
 	spin_lock(&xprt->transport_lock);
 	xprt_rdma_credit_give_back_locked(task);
 	spin_unlock(&xprt->transport_lock);
+	xprt_rdma_credit_check(xprt_rdma_from(xprt));
 }
 
 /* Frees the credits that a given-up RPC with this XID still uses. Returns false if there is no
@@ -523,6 +525,7 @@ int xprt_rdma_credit_yield(struct rpc_task *task)
 		set_bit(XPRT_CWND_WAIT, &xprt->state);
 	spin_unlock(&xprt->transport_lock);
 	spin_unlock(&xprt->queue_lock);
+	xprt_rdma_credit_check(xprt_rdma_from(xprt));
 	queue_delayed_work(xprtiod_workqueue,
 			   &xprt_rdma_from(xprt)->xr_again_work,
 			   XPRT_RDMA_AGAIN);
@@ -553,7 +556,8 @@ void xprt_rdma_credit_init(struct xprt_rdma *xr)
  * xprt_rdma_credit_release() then returns the credit.
  *
  * Context: completion queue's workqueue.
- * Return: true if the Reply belongs to an RPC that was or is being given up.
+ * Return: true if the Reply belongs to an RPC that was or is being given up, or is being encoded
+ *	anew; the Call is then sent again.
  */
 bool xprt_rdma_credit_late_reply(struct xprt_rdma *xr, u32 xid)
 {

@@ -433,10 +433,7 @@ u32 xprt_rdma_frwr_count(const struct xprt_rdma *xr, const struct xdr_buf *xdr,
  * @xr: transport
  * @req: RPC whose Call could not be built or was not posted
  *
- * Another task may be closing the connection at the same time. xr_lock ensures that each
- * region is unmapped only once.
- *
- * Context: process or completion.
+ * Context: process. Send lock held.
  */
 void xprt_rdma_frwr_unmap_unposted(struct xprt_rdma *xr,
 				   struct xprt_rdma_req *req)

@@ -45,9 +45,10 @@ MODULE_PARM_DESC(rdma_rtx_gather,
 		 "Client: bytes of the smallest data item that Sends read where it is, 0: all are copied");
 
 /* Maximum number of runs of adjacent pages in a Send that gathers: one for each target segment of a
- * Receive of this module's server, and one more for data that begins inside a page
+ * Receive of this module's server (all pages but the first are targets), and one more for data that
+ * begins inside a page
  */
-#define XPRT_RDMA_PAGES_RUNS	((RPCRDMA_RTX_PAGES_MAX - 1) + 1)
+#define XPRT_RDMA_PAGES_RUNS	RPCRDMA_RTX_PAGES_MAX
 
 /**
  * struct xprt_rdma_pages - the pages that a Send reads

@@ -9,7 +9,7 @@
  *
  * Operation
  *
- * One slot is created with the transport. Other slots are created when they are first
+ * Two slots are created with the transport. Other slots are created when they are first
  * needed, and are then kept. There are never more than xprt->max_reqs slots. The Call and
  * Reply buffer of a slot is kept as well, and only grows. So most RPCs allocate no slot and no
  * buffer.
@@ -20,7 +20,7 @@
  * RPC must have ended, and Sends that gather data from its pages must have completed (I2).
  *
  * The Receives for a Reply are posted before the Call is sent (RFC 8166 3.3.1). Unless a Reply is
- * a group (rtx.h), it takes one Receive (RPCRDMA_MSG_RECVS). When more Replies are expected than
+ * a group (rtx.h), it takes one Receive. When more Replies are expected than
  * there are Receives, the number of Receives is at least doubled, but not above the maximum. Most
  * connections never need the maximum. The memory for the Receives is limited, and the client
  * requests no more credits than it can have Receives for. For the Receives of a Reply beyond the
@@ -298,8 +298,7 @@ int xprt_rdma_recv_limit(struct xprt_rdma *xr)
 	if (room <= others)
 		return -ENOBUFS;
 	xr->xr_sizes.cz_recvs = min(xr->xr_sizes.cz_recvs, room);
-	xr->xr_sizes.cz_requests = (xr->xr_sizes.cz_recvs - others) /
-				   RPCRDMA_MSG_RECVS;
+	xr->xr_sizes.cz_requests = xr->xr_sizes.cz_recvs - others;
 	return 0;
 }
 
@@ -320,11 +319,11 @@ int xprt_rdma_recv_expect(struct xprt_rdma *xr, u32 replies, gfp_t gfp)
 	u32 want = max(replies, 2 * xprt_rdma_recv_expected(xr));
 
 	/* Leave room in the pool for the spare Receives. */
-	want = min(want, max(replies, xprt_rdma_recv_most(xr)));
+	want = min(want, max(replies, xr->xr_sizes.cz_requests));
 	want = min(want + xprt_rdma_recv_others(xr),
 		   rpcrdma_recv_pool_room(pool, size));
 	rpcrdma_recv_pool_grow_gfp(pool, want, size, gfp);
-	replies = min(replies, xprt_rdma_recv_most(xr));
+	replies = min(replies, xr->xr_sizes.cz_requests);
 	return xprt_rdma_recv_expected(xr) < replies ? -ENOBUFS : 0;
 }
 

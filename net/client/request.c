@@ -42,17 +42,16 @@ static int xprt_rdma_send_prepare_reply(struct xprt_rdma *xr)
 	struct rpc_xprt *xprt = &xr->xr_xprt;
 	int rc;
 
-	if (expected >= xprt_rdma_recv_most(xr))
+	if (expected >= xr->xr_sizes.cz_requests)
 		return 0;
 	/* This Call is in cong already. */
 	spin_lock(&xprt->transport_lock);
-	replies = ((xprt->cong >> RPC_CWNDSHIFT) + xr->xr_window.wn_owed) *
-		  RPCRDMA_MSG_RECVS;
+	replies = (xprt->cong >> RPC_CWNDSHIFT) + xr->xr_window.wn_owed;
 	spin_unlock(&xprt->transport_lock);
 	if (likely(replies <= expected))
 		return 0;
 	rc = xprt_rdma_recv_expect(xr, replies, XPRT_RDMA_GFP);
-	owed = READ_ONCE(xr->xr_window.wn_owed) * RPCRDMA_MSG_RECVS;
+	owed = READ_ONCE(xr->xr_window.wn_owed);
 	return rc && owed >= expected ? -ENOTCONN : rc;
 }
 

@@ -635,19 +635,13 @@ int xprt_rdma_recv_limit(struct xprt_rdma *xr);
 int xprt_rdma_recv_expect(struct xprt_rdma *xr, u32 replies, gfp_t gfp);
 void xprt_rdma_recv_make_spare(struct xprt_rdma *xr);
 
-/* Number of Receives for the Replies to the largest possible number of Calls */
-static inline u32 xprt_rdma_recv_most(const struct xprt_rdma *xr)
-{
-	return xr->xr_sizes.cz_requests * RPCRDMA_MSG_RECVS;
-}
-
 /* Number of Receives that xprt_rdma_recv_expected() does not count: those for callbacks,
  * those for messages that take no credit, a batch that may be waiting to be posted, and the
  * spare Receives that exist (xr_spare).
  */
 static inline u32 xprt_rdma_recv_others(const struct xprt_rdma *xr)
 {
-	return xr->xr_sizes.cz_recvs - xprt_rdma_recv_most(xr) + xr->xr_spare;
+	return xr->xr_sizes.cz_recvs - xr->xr_sizes.cz_requests + xr->xr_spare;
 }
 
 /* Number of existing Receives for Replies, without spare Receives */

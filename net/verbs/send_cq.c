@@ -237,7 +237,8 @@ void rpcrdma_send_cq_leave(struct rpcrdma_conn *conn)
  * they come, for as long as somebody awaits a completion (see the top of this file). If cq_mutex is
  * held, its holder queues cq_work when it releases the mutex.
  *
- * Context: any.
+ * Context: any. @conn has, or has had, this completion queue: the caller makes sure that no new
+ *	connection is made in the same memory meanwhile.
  */
 void rpcrdma_send_cq_watch(struct rpcrdma_conn *conn)
 {
