@@ -31,11 +31,12 @@ def fields(capture, display, names, *more):
 
 
 def numbers(text):
-    return [int(t, 0) for t in text.split(",") if t]
+    """The values of a field. From version 4.2 on, tshark prints words for those of a boolean field."""
+    return [{"True": 1, "False": 0}[t] if t in ("True", "False") else int(t, 0) for t in text.split(",") if t]
 
 
 def number(text):
-    return int(text.split(",")[0], 0) if text else 0
+    return numbers(text)[0] if text else 0
 
 
 def is_error(line):

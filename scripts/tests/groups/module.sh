@@ -56,9 +56,9 @@ case_unload-callbacks() {
 		sleep 1
 	done
 	((i <= 70)) || die "no delegation was granted"
-	echo more >>$EXPORT/unload$i 5<&- &
-	writer=$!
 	exec 5<&-
+	echo more >>$EXPORT/unload$i &
+	writer=$!
 	nfs_umount
 	server_down
 	wait $writer || die "the delegation has not come back"

@@ -68,7 +68,7 @@ away() {
 }
 
 case_netns-address() {
-	local limit=15
+	local limit=20
 	has_rxe_in_netns
 	# With iWARP, the adapter waits ten seconds for an answer, and the attempt that fails is one from before.
 	! grep -q RNIC /sys/class/infiniband/lab0/node_type || limit=30

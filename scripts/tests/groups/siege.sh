@@ -87,7 +87,7 @@ case_slow-path() {
 # the control bytes of DDP and RDMAP (RFC 5040 4.3).
 read_requests() {
 	local pid
-	tcpdump -Z root -i lo -U -w /tmp/reads.pcap "tcp port $PORT and tcp[((tcp[12] & 0xf0) >> 2) + 2 : 2] = 0x4141" 2>/tmp/reads.err &
+	tcpdump -Z root -i lo -U --immediate-mode -w /tmp/reads.pcap "tcp port $PORT and tcp[((tcp[12] & 0xf0) >> 2) + 2 : 2] = 0x4141" 2>/tmp/reads.err &
 	pid=$!
 	until_true 20 grep -q listening /tmp/reads.err || die "tcpdump: $(cat /tmp/reads.err)"
 	"$@" >&2

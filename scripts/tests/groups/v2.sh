@@ -167,6 +167,9 @@ case_v2-inline() {
 	with_v2_inline 1024 16384 on_v2 3 copy_some
 }
 
+# receives_here: print the number of Receives of the server, and of their bytes, both from one look
+receives_here() { awk '$1 == "receives" { n = $2 } $1 == "receives_bytes" { print n, $2 }' $DEBUG/server/*; }
+
 # in_blocks <pages> <bytes>: check that the server's Receives are blocks of this many pages, and
 # take messages of up to this many bytes. All messages that fit must be inline, and the connection
 # must have no other memory for Receives.
@@ -176,8 +179,7 @@ in_blocks() {
 	[ "$(field inline_recv $DEBUG/server/*)" = "$size" ] || die "the server: $(grep inline $DEBUG/server/*)"
 	counted client_mrs_registered 0 0 counted receives_renewed 0 0 by_size $(((size - 1024) & -4096)) 8
 	counted receives_renewed 0 0 checked names dir data
-	recvs=$(field receives $DEBUG/server/*)
-	bytes=$(field receives_bytes $DEBUG/server/*)
+	read -r recvs bytes <<<"$(receives_here)"
 	[ "$bytes" = $((recvs * pages * 4096)) ] || die "$recvs Receives of $pages pages have $bytes bytes"
 }
 
@@ -185,8 +187,7 @@ in_blocks() {
 no_blocks() {
 	local recvs bytes
 	inline_is "$1"
-	recvs=$(field receives $DEBUG/server/*)
-	bytes=$(field receives_bytes $DEBUG/server/*)
+	read -r recvs bytes <<<"$(receives_here)"
 	[ "$bytes" = $((recvs * $1)) ] || die "$recvs Receives have $bytes bytes"
 }
 

@@ -1153,11 +1153,11 @@ def nfsd_threads(count):
         f.write(str(count))
 
 
-def many_credits(c):
-    """Use all credits until the server has granted at least 16."""
+def many_credits(c, least=16):
+    """Use all credits until the server has granted at least this many."""
     granted = c.nfs(NULL, b"").credit
     for _ in range(20):
-        if granted >= 16:
+        if granted >= least:
             return
         used = granted
         with slow("nfsd"):
@@ -1231,16 +1231,16 @@ def read_and_list(b):
         nfsd_threads(4)
 
 
-# Each segment needs an RDMA Write, so sixteen READs with 64 segments each need many more slots than the send queue
-# has.
+# Each segment needs an RDMA Write, so 24 READs with 64 segments each need many more slots than the send queue of any
+# adapter has.
 @case("flow", "more RDMA Writes than the send queue holds", "rpcrdma_sq_wait")
 def long_queue(b):
     not_on_6_1("rxe of 6.1 executes a work request before it takes the next one")
     c = b.fresh()
     waits = counters()["server_sq_waits"]
-    nfsd_threads(16)
+    nfsd_threads(24)
     try:
-        many_credits(c)
+        many_credits(c, 24)
         # On a busy machine, the server may finish each Call before the next one arrives, so that no
         # Call has to wait for the send queue. Try again then.
         for turn in range(40):
@@ -1248,11 +1248,11 @@ def long_queue(b):
                 break
             c.wipe()
             waiting = {}
-            for i in range(16):
+            for i in range(24):
                 chunk = [c.segment((i << 16) + (j << 10), 1 << 10) for j in range(64)]
                 xid = c.xid()
                 waiting[xid] = i
-                c.conn.send(c.header(xid, credit=16, writes=[chunk]) +
+                c.conn.send(c.header(xid, credit=24, writes=[chunk]) +
                             rpc_call(xid, NFS, 3, READ3, read_args(b.file, 1 << 16, i << 13), AUTH_ROOT))
             while waiting:
                 answer = c.receive(60)
