@@ -11,5 +11,5 @@
 
 need_packages "${PKG_WIRE[@]}"
 mkdir -p "$2/log"
-python3 "$TOP/scripts/tests/analysers/dissect.py" "$2" 2>"$2/log/dissect.log" ||
+python3 -B "$TOP/scripts/tests/analysers/dissect.py" "$2" 2>"$2/log/dissect.log" ||
 	echo "case not ok dissect 0 $(tail -n 1 "$2/log/dissect.log")"
