@@ -28,7 +28,7 @@ MOST_LINES, MOST_PARAMETERS, MOST_COLUMNS = 80, 6, 100
 
 # For each figure: the bound, and the goal
 BOUNDS = {
-    "code lines": (16344, 16500),
+    "code lines": (16339, 16500),
     ".c files": (58, 62),
     "invariants": (24, 24),
     "locks": (14, 14),

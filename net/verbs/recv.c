@@ -374,8 +374,7 @@ int rpcrdma_recv_pool_shrink(struct rpcrdma_recv_pool *pool, u32 count)
  * @gfp: allocation flags
  *
  * The new Receives are posted together with all others that wait. If the pool is still shrinking
- * because of an earlier rpcrdma_recv_pool_shrink(), and has more than @count Receives, it goes on
- * shrinking until @count are left.
+ * because of an earlier rpcrdma_recv_pool_shrink(), it stops, and the next such call goes on.
  *
  * Context: process; sleeps. The caller serialises the calls of this function, also with
  *	rpcrdma_recv_pool_destroy().
@@ -386,13 +385,10 @@ int rpcrdma_recv_pool_shrink(struct rpcrdma_recv_pool *pool, u32 count)
 int rpcrdma_recv_pool_grow_gfp(struct rpcrdma_recv_pool *pool, u32 count,
 			       u32 size, gfp_t gfp)
 {
-	bool shrinking = READ_ONCE(pool->rp_excess);
 	int rc = 0;
 
 	rpcrdma_recv_pool_reap(pool);
 	count = min(count, pool->rp_max);
-	if (shrinking && pool->rp_count > count)
-		return rpcrdma_recv_pool_shrink(pool, count);
 	while (!rc && pool->rp_count < count)
 		rc = rpcrdma_recv_create(pool, size, gfp);
 	if (rc)

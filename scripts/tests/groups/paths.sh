@@ -383,16 +383,11 @@ case_change-in-probe() {
 	modprobe -q sch_netem || true
 	can_break
 	echo "$ONE.1 src=$TWO.2,$ONE.2 dst=$TWO.1,$ONE.1" >$PATHS
-	paths_trace
 	nfs_mount 4.2 "" $ONE.1
-	only_by_link $TWO.2 || {
-		# Once, a mount could not use link 1 at once, after it had been silent in an earlier case. The
-		# trace would tell why. The client returns to this link by itself.
-		grep -E 'rpcrdma_cm|path_' $TRACE/trace
-		until_true 100 asks_by_link $TWO.2 || die "the source is $(paths_shown source)"
-	}
+	only_by_link $TWO.2 || die "the source is $(paths_shown source)"
 	silent_link
 	trap 'silent_link_end; break_off' EXIT
+	paths_trace
 	: >$MNT/away
 	only_by_link $ONE.2 || die "the source is $(paths_shown source), though link 1 is silent"
 	resolved=$(grep -c 'rpcrdma_cm_event: .*route resolved' $TRACE/trace)
